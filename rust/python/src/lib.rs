@@ -1,0 +1,10 @@
+//! Module `podium._core`: converts between Python and `podium-core`. No scheduling logic.
+
+use pyo3::prelude::*;
+
+#[pymodule(name = "_core")]
+mod core_module {
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "a Python module constant")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}
