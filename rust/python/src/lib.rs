@@ -2,9 +2,14 @@
 
 use pyo3::prelude::*;
 
+mod quantity;
+
 #[pymodule(name = "_core")]
 mod core_module {
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "a Python module constant")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_export]
+    use crate::quantity::Quantity;
 }
