@@ -1,0 +1,1 @@
+"""Runs on the in-memory cluster: traces, workloads, the bundled sample."""
