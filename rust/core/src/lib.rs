@@ -4,4 +4,15 @@
 //! decisions go out as numbers and reasons.
 #![deny(unsafe_code)]
 
+pub mod intern;
+pub mod normalize;
+pub mod object;
+pub mod plugin;
+pub mod plugins;
 pub mod quantity;
+pub mod resources;
+pub mod selector;
+pub mod snapshot;
+pub mod status;
+pub mod template;
+pub mod time;

@@ -1,0 +1,27 @@
+//! The native plugins, one file each. The table is the only registry.
+
+mod node_name;
+mod node_unschedulable;
+mod taints;
+
+use crate::plugin::Plugin;
+use crate::snapshot::Snapshot;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Makes a plugin from its arguments: the `args` of `pluginConfig`, defaulted, as JSON. The error
+/// says which argument is wrong.
+pub type Constructor = fn(&mut Snapshot, &Value) -> Result<Arc<dyn Plugin>, String>;
+
+/// Name → constructor, in kube-scheduler's default order.
+pub const TABLE: &[(&str, Constructor)] = &[
+    (node_name::NAME, node_name::new),
+    (node_unschedulable::NAME, node_unschedulable::new),
+];
+
+pub fn constructor(name: &str) -> Option<Constructor> {
+    TABLE
+        .iter()
+        .find(|(n, _)| *n == name)
+        .map(|(_, constructor)| *constructor)
+}

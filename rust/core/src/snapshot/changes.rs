@@ -1,0 +1,59 @@
+//! Which rows changed, in order, so that whoever remembers results can catch up.
+
+use super::nodes::Row;
+use crate::template::Template;
+use std::sync::Arc;
+
+/// One change. `Placed` and `Removed` carry what a domain count needs (the pod itself may be gone when
+/// they are read); `Node` means that labels, taints or amounts of the node itself may have changed.
+#[derive(Clone, Debug)]
+pub enum Change {
+    Placed {
+        row: Row,
+        template: Arc<Template>,
+        terminating: bool,
+    },
+    Removed {
+        row: Row,
+        template: Arc<Template>,
+        terminating: bool,
+    },
+    Node {
+        row: Row,
+    },
+    /// Something outside nodes and pods (a namespace, a Service, a volume): everything may differ.
+    World,
+}
+
+/// A position in the log; positions only grow.
+pub type Generation = u64;
+
+#[derive(Debug, Default)]
+pub struct ChangeLog {
+    /// The position of `entries[0]`.
+    base: Generation,
+    entries: Vec<Change>,
+}
+
+/// Readers further behind than this rebuild instead.
+const KEEP: usize = 1 << 16;
+
+impl ChangeLog {
+    pub fn now(&self) -> Generation {
+        self.base + self.entries.len() as Generation
+    }
+
+    /// The changes after `since`, or `None` if they are no longer kept.
+    pub fn since(&self, since: Generation) -> Option<&[Change]> {
+        let skip = since.checked_sub(self.base)?;
+        self.entries.get(usize::try_from(skip).ok()?..)
+    }
+
+    pub(super) fn push(&mut self, change: Change) {
+        if self.entries.len() >= 2 * KEEP {
+            self.entries.drain(..KEEP);
+            self.base += KEEP as Generation;
+        }
+        self.entries.push(change);
+    }
+}

@@ -1,0 +1,398 @@
+//! The cluster as one scheduling cycle sees it: columns over nodes, pods, and the objects plugins read.
+//!
+//! The snapshot is the only copy of the state. It changes by deltas from outside (`set_*`, `remove_*`),
+//! by assumptions (`place`, `unplace`) and by overlays, which undo what they did.
+
+mod budgets;
+mod changes;
+mod column;
+mod nodes;
+mod order;
+mod owners;
+mod peers;
+mod pods;
+mod topology;
+mod volumes;
+mod world;
+
+pub use budgets::{Budget, Budgets};
+pub use changes::{Change, ChangeLog, Generation};
+pub use column::Column;
+pub use nodes::{Effect, NodeInfo, Nodes, Row, Taint};
+pub use order::Order;
+pub use owners::{ControllerKind, Owners};
+pub use peers::{Peer, PeerId, PeerKey, Peers};
+pub use pods::{Pod, PodId, Pods};
+pub use topology::{DomainId, Domains, NO_DOMAIN, Topology};
+pub use volumes::{ClaimKey, Volumes};
+pub use world::{Kind, WorldError};
+
+use crate::intern::{Interner, Symbol};
+use crate::object;
+use crate::resources::{CPU, MEMORY, ResourceNames};
+use crate::selector::Labels;
+use crate::template::{self, Claim, HostPort, Names, Template};
+use crate::time::parse_rfc3339;
+use order::ZoneKeys;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+#[derive(Debug)]
+pub struct Snapshot {
+    pub interner: Interner,
+    pub resources: ResourceNames,
+    pub nodes: Nodes,
+    pub pods: Pods,
+    pub peers: Peers,
+    pub topology: Topology,
+    pub order: Order,
+    pub owners: Owners,
+    pub volumes: Volumes,
+    pub budgets: Budgets,
+    pub changes: ChangeLog,
+    /// Labels of Namespace objects; a namespace without object has none.
+    namespaces: FxHashMap<Symbol, Labels>,
+    /// Image name to the size that its first node reported and the number of nodes that have it.
+    images: FxHashMap<Symbol, (i64, u32)>,
+    /// Bound pods whose node does not exist (yet), by node name.
+    waiting: FxHashMap<Symbol, Vec<PodId>>,
+    templates: FxHashSet<Arc<Template>>,
+    /// Topology keys of the default spread constraints, which no pod names.
+    zone_keys: ZoneKeys,
+}
+
+impl Default for Snapshot {
+    fn default() -> Self {
+        let mut interner = Interner::default();
+        let zone_keys = ZoneKeys::new(&mut interner);
+        let mut snapshot = Snapshot {
+            interner,
+            resources: ResourceNames::default(),
+            nodes: Nodes::default(),
+            pods: Pods::default(),
+            peers: Peers::default(),
+            topology: Topology::default(),
+            order: Order::default(),
+            owners: Owners::default(),
+            volumes: Volumes::default(),
+            budgets: Budgets::default(),
+            changes: ChangeLog::default(),
+            namespaces: FxHashMap::default(),
+            images: FxHashMap::default(),
+            waiting: FxHashMap::default(),
+            templates: FxHashSet::default(),
+            zone_keys,
+        };
+        for id in [CPU, MEMORY, crate::resources::EPHEMERAL_STORAGE] {
+            snapshot.nodes.ensure_resource(id);
+        }
+        snapshot
+    }
+}
+
+/// A pod's place on its node's list, so that taking it off can be undone exactly.
+pub(crate) type Position = usize;
+
+impl Snapshot {
+    /// Adds a node or replaces what it says of itself; its pods stay.
+    pub fn set_node(&mut self, node: &object::Node) -> Row {
+        let name = self.interner.intern(&node.metadata.name);
+        let info = NodeInfo::new(node, &mut self.interner);
+        let (amounts, allowed) = nodes::allocatable(node, &mut self.resources);
+        let known = self.nodes.row(name).is_some();
+        let row = self.nodes.claim_row(name);
+        if known {
+            let before = &self.nodes.info[row as usize];
+            self.order
+                .update(row, &before.labels, &info.labels, self.zone_keys);
+        } else {
+            self.order.add(row, &info.labels, self.zone_keys);
+        }
+        let before = std::mem::replace(&mut self.nodes.info[row as usize], info);
+        self.count_images(&before, row);
+        self.nodes.set_allocatable(row, &amounts);
+        self.nodes.allowed_pods.set(row, allowed);
+        self.topology.update(row, &self.nodes);
+        self.changes.push(Change::Node { row });
+        for pod in self.waiting.remove(&name).unwrap_or_default() {
+            self.place(pod, row);
+        }
+        row
+    }
+
+    /// Its pods stay known and go back on it should it return.
+    pub fn remove_node(&mut self, name: &str) -> Option<Row> {
+        let name = self.interner.get(name)?;
+        let row = self.nodes.row(name)?;
+        let pods = self.nodes.pods[row as usize].clone();
+        for &pod in pods.iter().rev() {
+            self.unplace(pod);
+        }
+        if !pods.is_empty() {
+            self.waiting.insert(name, pods);
+        }
+        let info = std::mem::take(&mut self.nodes.info[row as usize]);
+        self.order.remove(row, &info.labels, self.zone_keys);
+        self.count_images(&info, row);
+        self.nodes.release_row(row);
+        self.topology.update(row, &self.nodes);
+        self.changes.push(Change::Node { row });
+        Some(row)
+    }
+
+    /// Keeps the cluster-wide image counts in step after a node's list went from `before` to its present one.
+    fn count_images(&mut self, before: &NodeInfo, row: Row) {
+        let after = &self.nodes.info[row as usize];
+        if before.images == after.images {
+            return;
+        }
+        let mut seen = FxHashSet::default();
+        for &(name, size) in after.images.iter().filter(|(name, _)| seen.insert(*name)) {
+            self.images.entry(name).or_insert((size, 0)).1 += 1;
+        }
+        seen.clear();
+        for &(name, _) in before.images.iter().filter(|(name, _)| seen.insert(*name)) {
+            let count = &mut self.images.get_mut(&name).expect("a counted image").1;
+            *count -= 1;
+            if *count == 0 {
+                self.images.remove(&name);
+            }
+        }
+        self.changes.push(Change::World);
+    }
+
+    /// Size of an image by its first reporter, and how many nodes have it.
+    pub fn image(&self, name: Symbol) -> Option<(i64, u32)> {
+        self.images.get(&name).copied()
+    }
+
+    pub fn namespace_labels(&self, namespace: Symbol) -> &Labels {
+        static NONE: std::sync::LazyLock<Labels> = std::sync::LazyLock::new(Labels::default);
+        self.namespaces.get(&namespace).unwrap_or(&NONE)
+    }
+
+    pub fn namespaces(&self) -> impl Iterator<Item = (Symbol, &Labels)> {
+        self.namespaces.iter().map(|(name, labels)| (*name, labels))
+    }
+
+    /// Adds a pod. One with `spec.nodeName` is on that node (or waits for it), unless its phase is terminal.
+    pub fn add_pod(&mut self, source: &object::Pod) -> PodId {
+        let record = self.record(source);
+        let id = self.pods.insert(record);
+        self.put_on_node(id, &source.status.phase);
+        id
+    }
+
+    /// Replaces what a pod says of itself. Where it is now bound, it moves there; an assumption of the
+    /// scheduler for a pod that is not bound stays.
+    pub fn update_pod(&mut self, id: PodId, source: &object::Pod) {
+        let before = self.pods[id].row;
+        if before.is_some() {
+            self.unplace(id);
+        }
+        self.stop_waiting(id);
+        let record = self.record(source);
+        let slot = self
+            .pods
+            .get_mut(id)
+            .expect("the handle of a pod that exists");
+        let old = std::mem::replace(slot, record);
+        self.forget_record(&old);
+        if source.spec.node_name.is_empty() {
+            if let Some(row) = before {
+                self.place(id, row);
+            }
+        } else {
+            self.put_on_node(id, &source.status.phase);
+        }
+    }
+
+    pub fn remove_pod(&mut self, id: PodId) {
+        let Some(pod) = self.pods.get(id) else { return };
+        if pod.row.is_some() {
+            self.unplace(id);
+        }
+        self.stop_waiting(id);
+        if let Some(pod) = self.pods.remove(id) {
+            self.forget_record(&pod);
+        }
+    }
+
+    fn put_on_node(&mut self, id: PodId, phase: &str) {
+        let name = self.pods[id].node_name;
+        if name == Symbol::EMPTY || matches!(phase, "Succeeded" | "Failed") {
+            return;
+        }
+        match self.nodes.row(name) {
+            Some(row) => self.place(id, row),
+            None => self.waiting.entry(name).or_default().push(id),
+        }
+    }
+
+    fn stop_waiting(&mut self, id: PodId) {
+        let name = self.pods[id].node_name;
+        if let Some(list) = self.waiting.get_mut(&name) {
+            list.retain(|other| *other != id);
+        }
+    }
+
+    fn record(&mut self, source: &object::Pod) -> Pod {
+        let mut names = Names {
+            interner: &mut self.interner,
+            resources: &mut self.resources,
+        };
+        let template = Template::new(source, &mut names);
+        let template = match self.templates.get(&template) {
+            Some(known) => Arc::clone(known),
+            None => self.keep_template(template),
+        };
+        let interner = &mut self.interner;
+        let nominated = &source.status.nominated_node_name;
+        let preempted = |c: &object::PodCondition| {
+            c.kind == "DisruptionTarget"
+                && c.status == "True"
+                && c.reason == "PreemptionByScheduler"
+        };
+        Pod {
+            peer: self.peers.join(&template),
+            name: interner.intern(&source.metadata.name),
+            uid: interner.intern(&source.metadata.uid),
+            pin: template::pin(&source.spec).map(|name| interner.intern(name)),
+            node_name: interner.intern(&source.spec.node_name),
+            row: None,
+            nominated: (!nominated.is_empty()).then(|| interner.intern(nominated)),
+            claims: Claim::of(source, interner),
+            start_time: source.status.start_time.as_deref().and_then(parse_rfc3339),
+            terminating: source.metadata.deletion_timestamp.is_some(),
+            preempted: source.status.conditions.iter().any(preempted),
+            template,
+        }
+    }
+
+    fn keep_template(&mut self, template: Template) -> Arc<Template> {
+        for amounts in [&template.requests.held, &template.requests.scored] {
+            for (id, _) in amounts.iter() {
+                self.nodes.ensure_resource(id);
+            }
+        }
+        for constraint in &template.spread {
+            self.topology.ensure(constraint.topology_key, &self.nodes);
+        }
+        for term in template.affinity.all() {
+            self.topology.ensure(term.topology_key, &self.nodes);
+        }
+        let template = Arc::new(template);
+        self.templates.insert(Arc::clone(&template));
+        template
+    }
+
+    /// Makes a label key available to [`Topology::domains`]; a profile does so for its default constraints.
+    pub fn ensure_topology_key(&mut self, key: &str) -> Symbol {
+        let key = self.interner.intern(key);
+        self.topology.ensure(key, &self.nodes);
+        key
+    }
+
+    fn forget_record(&mut self, pod: &Pod) {
+        self.peers.leave(pod.peer);
+        // Two references are left: the set's and the caller's.
+        if Arc::strong_count(&pod.template) == 2 {
+            self.templates.remove(&pod.template);
+        }
+    }
+
+    /// Puts a pod on a node: bound there, or assumed by the scheduler.
+    pub fn place(&mut self, id: PodId, row: Row) {
+        let position = self.nodes.pods[row as usize].len();
+        self.place_at(id, row, position);
+    }
+
+    /// Takes a pod off its node; returns where it stood.
+    pub fn unplace(&mut self, id: PodId) -> Option<(Row, Position)> {
+        let row = self.pods.get_mut(id)?.row.take()?;
+        let list = &mut self.nodes.pods[row as usize];
+        let position = list
+            .iter()
+            .position(|p| *p == id)
+            .expect("a placed pod is on its node's list");
+        // Upstream moves the last pod into the gap too; ties between victims can show it.
+        list.swap_remove(position);
+        self.account(id, row, false);
+        Some((row, position))
+    }
+
+    /// The exact inverse of [`Snapshot::unplace`] when it is undone in reverse order.
+    pub(crate) fn place_at(&mut self, id: PodId, row: Row, position: Position) {
+        let list = &mut self.nodes.pods[row as usize];
+        list.push(id);
+        let last = list.len() - 1;
+        list.swap(position, last);
+        self.pods
+            .get_mut(id)
+            .expect("the handle of a pod that exists")
+            .row = Some(row);
+        self.account(id, row, true);
+    }
+
+    fn account(&mut self, id: PodId, row: Row, added: bool) {
+        let pod = &self.pods[id];
+        let (template, terminating) = (Arc::clone(&pod.template), pod.terminating);
+        let sign = if added { 1i64 } else { -1 };
+        let change = |value: i64, amount: i64| value.wrapping_add(amount.wrapping_mul(sign));
+        for (resource, amount) in template.requests.held.iter() {
+            self.nodes.requested[resource.0 as usize].update(row, |v| change(v, amount));
+        }
+        for (column, amount) in self
+            .nodes
+            .nonzero
+            .iter_mut()
+            .zip(template.requests.held_nonzero)
+        {
+            column.update(row, |v| change(v, amount));
+        }
+        self.nodes.pod_count.update(row, |v| v + sign);
+        self.peers.count(pod.peer, terminating, row, added);
+        if added {
+            self.volumes.pod_placed(pod);
+        } else {
+            self.volumes.pod_removed(pod);
+        }
+        self.account_ports(&template.ports, row, added);
+        if added {
+            self.changes.push(Change::Placed {
+                row,
+                template,
+                terminating,
+            });
+        } else {
+            self.changes.push(Change::Removed {
+                row,
+                template,
+                terminating,
+            });
+        }
+    }
+
+    fn account_ports(&mut self, ports: &[HostPort], row: Row, added: bool) {
+        if ports.is_empty() {
+            return;
+        }
+        let used = &mut self.nodes.ports[row as usize];
+        used.retain(|p| !ports.contains(p));
+        if added {
+            used.extend(ports);
+        }
+    }
+
+    /// Sets or clears the node a pending pod waits for after a preemption.
+    pub fn nominate(&mut self, id: PodId, node: Option<Symbol>) {
+        if let Some(pod) = self.pods.get_mut(id) {
+            pod.nominated = node;
+        }
+    }
+
+    /// Must run before a cycle: brings the node order up to date.
+    pub fn refresh(&mut self) {
+        self.order.refresh();
+    }
+}

@@ -1,0 +1,119 @@
+//! What other pods can see of a pod (namespace, labels, affinity terms), interned, with the number of
+//! such pods on each node. Spread and inter-pod affinity count over these groups instead of over pods.
+
+use super::nodes::Row;
+use crate::intern::Symbol;
+use crate::selector::Labels;
+use crate::template::{PodTerms, Template};
+use rustc_hash::FxHashMap;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PeerId(pub u32);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PeerKey {
+    pub namespace: Symbol,
+    pub labels: Labels,
+    pub terms: PodTerms,
+}
+
+#[derive(Clone, Debug)]
+pub struct Peer {
+    pub key: PeerKey,
+    /// Pods on nodes, without the terminating ones; no entry is zero.
+    pub active: FxHashMap<Row, u32>,
+    pub terminating: FxHashMap<Row, u32>,
+    /// Pods that refer to this group, on a node or not.
+    users: u32,
+}
+
+/// Every group that some pod belongs to.
+#[derive(Debug, Default)]
+pub struct Peers {
+    ids: FxHashMap<PeerKey, PeerId>,
+    list: Vec<Peer>,
+    free: Vec<PeerId>,
+}
+
+impl Peers {
+    pub(super) fn join(&mut self, template: &Template) -> PeerId {
+        let key = PeerKey {
+            namespace: template.namespace,
+            labels: template.labels.clone(),
+            terms: template.affinity.clone(),
+        };
+        if let Some(&id) = self.ids.get(&key) {
+            self.list[id.0 as usize].users += 1;
+            return id;
+        }
+        let peer = Peer {
+            key: key.clone(),
+            active: FxHashMap::default(),
+            terminating: FxHashMap::default(),
+            users: 1,
+        };
+        let id = match self.free.pop() {
+            Some(id) => {
+                self.list[id.0 as usize] = peer;
+                id
+            }
+            None => {
+                self.list.push(peer);
+                PeerId(u32::try_from(self.list.len() - 1).expect("fewer than 2^32 groups"))
+            }
+        };
+        self.ids.insert(key, id);
+        id
+    }
+
+    /// The pod no longer exists; it must have been taken off its node before.
+    pub(super) fn leave(&mut self, id: PeerId) {
+        let peer = &mut self.list[id.0 as usize];
+        peer.users -= 1;
+        if peer.users == 0 {
+            self.ids.remove(&peer.key);
+            self.free.push(id);
+        }
+    }
+
+    pub(super) fn count(&mut self, id: PeerId, terminating: bool, row: Row, added: bool) {
+        let peer = &mut self.list[id.0 as usize];
+        let counts = if terminating {
+            &mut peer.terminating
+        } else {
+            &mut peer.active
+        };
+        if added {
+            *counts.entry(row).or_default() += 1;
+        } else if let Some(count) = counts.get_mut(&row) {
+            *count -= 1;
+            if *count == 0 {
+                counts.remove(&row);
+            }
+        }
+    }
+
+    pub fn get(&self, id: PeerId) -> &Peer {
+        &self.list[id.0 as usize]
+    }
+
+    /// Groups with at least one pod on a node.
+    pub fn placed(&self) -> impl Iterator<Item = (PeerId, &Peer)> {
+        let all = self
+            .list
+            .iter()
+            .enumerate()
+            .map(|(i, peer)| (PeerId(i as u32), peer));
+        all.filter(|(_, p)| p.users > 0 && !(p.active.is_empty() && p.terminating.is_empty()))
+    }
+}
+
+impl Peer {
+    /// All pods by row, the terminating ones included.
+    pub fn all(&self) -> impl Iterator<Item = (Row, u32)> + '_ {
+        self.active
+            .iter()
+            .chain(&self.terminating)
+            .map(|(row, count)| (*row, *count))
+    }
+}

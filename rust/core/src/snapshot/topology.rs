@@ -1,0 +1,117 @@
+//! Topology domains: for a label key, which nodes share its value.
+
+use super::nodes::{Nodes, Row};
+use crate::intern::Symbol;
+use rustc_hash::FxHashMap;
+
+/// A domain of one key, numbered densely in the order its values were seen.
+pub type DomainId = u32;
+
+/// The row has no such label (or is no node).
+pub const NO_DOMAIN: DomainId = DomainId::MAX;
+
+/// The partition of the nodes by one label key.
+#[derive(Clone, Debug, Default)]
+pub struct Domains {
+    /// Per row.
+    of_row: Vec<DomainId>,
+    ids: FxHashMap<Symbol, DomainId>,
+    values: Vec<Symbol>,
+    rows: Vec<Vec<Row>>,
+}
+
+impl Domains {
+    fn new(key: Symbol, nodes: &Nodes) -> Self {
+        let mut domains = Domains::default();
+        for row in 0..nodes.len() as Row {
+            domains.set(
+                row,
+                nodes.live[row as usize]
+                    .then(|| nodes.info(row).labels.get(key))
+                    .flatten(),
+            );
+        }
+        domains
+    }
+
+    fn set(&mut self, row: Row, value: Option<Symbol>) {
+        if self.of_row.len() <= row as usize {
+            self.of_row.resize(row as usize + 1, NO_DOMAIN);
+        }
+        let next = value.map_or(NO_DOMAIN, |value| {
+            *self.ids.entry(value).or_insert_with(|| {
+                self.values.push(value);
+                self.rows.push(Vec::new());
+                self.values.len() as DomainId - 1
+            })
+        });
+        let before = std::mem::replace(&mut self.of_row[row as usize], next);
+        if before == next {
+            return;
+        }
+        if before != NO_DOMAIN {
+            self.rows[before as usize].retain(|r| *r != row);
+        }
+        if next != NO_DOMAIN {
+            self.rows[next as usize].push(row);
+        }
+    }
+
+    /// Domain of each row, [`NO_DOMAIN`] where the label is missing.
+    pub fn of_rows(&self) -> &[DomainId] {
+        &self.of_row
+    }
+
+    pub fn of(&self, row: Row) -> Option<DomainId> {
+        self.of_row
+            .get(row as usize)
+            .copied()
+            .filter(|d| *d != NO_DOMAIN)
+    }
+
+    /// The domain of a value that some node has or had.
+    pub fn id(&self, value: Symbol) -> Option<DomainId> {
+        self.ids.get(&value).copied()
+    }
+
+    /// How many domains were ever seen; some may have no node left.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    pub fn rows(&self, domain: DomainId) -> &[Row] {
+        &self.rows[domain as usize]
+    }
+}
+
+/// The partitions by every key that a pod has referred to.
+#[derive(Debug, Default)]
+pub struct Topology {
+    keys: FxHashMap<Symbol, Domains>,
+}
+
+impl Topology {
+    /// Must have been asked for by [`Topology::ensure`] when the pod that names the key came in.
+    pub fn domains(&self, key: Symbol) -> &Domains {
+        &self.keys[&key]
+    }
+
+    pub(super) fn ensure(&mut self, key: Symbol, nodes: &Nodes) {
+        self.keys
+            .entry(key)
+            .or_insert_with(|| Domains::new(key, nodes));
+    }
+
+    pub(super) fn update(&mut self, row: Row, nodes: &Nodes) {
+        for (key, domains) in &mut self.keys {
+            let value = nodes.live[row as usize]
+                .then(|| nodes.info(row).labels.get(*key))
+                .flatten();
+            domains.set(row, value);
+        }
+    }
+}
