@@ -4,13 +4,19 @@
 //! decisions go out as numbers and reasons.
 #![deny(unsafe_code)]
 
+pub mod diagnosis;
+pub mod filtering;
 pub mod intern;
 pub mod normalize;
 pub mod object;
+pub mod overlay;
+pub mod pick;
 pub mod plugin;
 pub mod plugins;
+pub mod profile;
 pub mod quantity;
 pub mod resources;
+pub mod scoring;
 pub mod selector;
 pub mod snapshot;
 pub mod status;

@@ -51,8 +51,8 @@ pub enum PreFilter {
     Reject(Status),
     Run {
         filter: Box<dyn Filter>,
-        /// If given, only these rows can be feasible.
-        nodes: Option<Vec<Row>>,
+        /// If given, only nodes of these names can be feasible, and only they are looked at.
+        nodes: Option<Vec<Symbol>>,
     },
 }
 

@@ -28,9 +28,9 @@ impl Plugin for NodeName {
         pod.node_name.hash(key);
     }
 
-    fn pre_filter(&self, snap: &Snapshot, pod: &Pod) -> PreFilter {
+    fn pre_filter(&self, _: &Snapshot, pod: &Pod) -> PreFilter {
         let name = pod.node_name;
-        let nodes = (name != Symbol::EMPTY).then(|| snap.nodes.row(name).into_iter().collect());
+        let nodes = (name != Symbol::EMPTY).then(|| vec![name]);
         PreFilter::Run {
             filter: Box::new(Wanted { name }),
             nodes,

@@ -91,7 +91,7 @@ impl Default for Snapshot {
 }
 
 /// A pod's place on its node's list, so that taking it off can be undone exactly.
-pub(crate) type Position = usize;
+pub type Position = usize;
 
 impl Snapshot {
     /// Adds a node or replaces what it says of itself; its pods stay.

@@ -1,0 +1,103 @@
+//! Why no node took a pod: kube-scheduler's FitError.
+
+use crate::filtering::{FEASIBLE, Filters, LEFT_OUT, NO_NODE, Rejection, Verdict};
+use crate::snapshot::{Row, Snapshot};
+use crate::status::{Code, Reason, Status};
+use std::collections::BTreeMap;
+
+/// The reasons of all nodes, condensed.
+#[derive(Clone, Debug, Default)]
+pub struct Diagnosis {
+    pub nodes: usize,
+    /// Reason and how many nodes gave it, without order.
+    pub reasons: Vec<(Reason, usize)>,
+    /// A PreFilter plugin's message, which replaces the reasons.
+    pub pre_filter: Option<String>,
+    /// Plugins that rejected some node (or the pod as such): whose events can help it.
+    pub plugins: Vec<&'static str>,
+    /// Code of nodes that have no status of their own.
+    pub absent: Option<Code>,
+}
+
+impl Diagnosis {
+    pub fn of_rejection(rejection: &Rejection, nodes: usize) -> Self {
+        let mut plugins = vec![rejection.plugin];
+        plugins.extend(&rejection.restricted_by);
+        plugins.sort_unstable();
+        plugins.dedup();
+        Diagnosis {
+            nodes,
+            reasons: Vec::new(),
+            pre_filter: Some(rejection.status.message()),
+            plugins,
+            absent: Some(rejection.status.code),
+        }
+    }
+
+    pub fn of_verdicts(snap: &Snapshot, filters: &Filters, verdicts: &[Verdict]) -> Self {
+        let mut counts: BTreeMap<Reason, usize> = BTreeMap::new();
+        let mut plugins = Vec::new();
+        let (mut nodes, mut left_out) = (0, 0);
+        for (row, &verdict) in verdicts.iter().enumerate() {
+            nodes += usize::from(verdict != NO_NODE);
+            match verdict {
+                FEASIBLE | NO_NODE => {}
+                LEFT_OUT => left_out += 1,
+                index => {
+                    let part = &filters.parts[index as usize];
+                    let name = part.plugin.name();
+                    if !plugins.contains(&name) {
+                        plugins.push(name);
+                    }
+                    for reason in part.filter.status(snap, row as Row).reasons {
+                        *counts.entry(reason).or_default() += 1;
+                    }
+                }
+            }
+        }
+        if left_out > 0 {
+            for reason in filters.absent().reasons {
+                *counts.entry(reason).or_default() += left_out;
+            }
+        }
+        plugins.extend(filters.restricted_by.iter().filter(|_| left_out > 0));
+        plugins.sort_unstable();
+        plugins.dedup();
+        let absent = (left_out > 0).then_some(Code::UnschedulableAndUnresolvable);
+        Diagnosis {
+            nodes,
+            reasons: counts.into_iter().collect(),
+            pre_filter: None,
+            plugins,
+            absent,
+        }
+    }
+
+    /// The text of a FailedScheduling event; `post_filter` is what preemption had to say.
+    pub fn message(&self, post_filter: &str) -> String {
+        let mut text = format!("0/{} nodes are available:", self.nodes);
+        match &self.pre_filter {
+            Some(message) => text.push_str(&format!(" {message}.")),
+            None => {
+                let mut list: Vec<_> = self
+                    .reasons
+                    .iter()
+                    .map(|(reason, count)| format!("{count} {reason}"))
+                    .collect();
+                list.sort_unstable();
+                if !list.is_empty() {
+                    text.push_str(&format!(" {}.", list.join(", ")));
+                }
+            }
+        }
+        if !post_filter.is_empty() {
+            text.push_str(&format!(" {post_filter}"));
+        }
+        text
+    }
+}
+
+/// The text of a rejection at Reserve or Permit, where one node was in question.
+pub fn rejected_message(status: &Status) -> String {
+    format!("0/1 nodes are available: 1 {}.", status.message())
+}

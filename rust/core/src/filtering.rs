@@ -1,0 +1,208 @@
+//! PreFilter and Filter of one pod over all rows.
+
+use crate::intern::Symbol;
+use crate::plugin::{Filter, Plugin, PreFilter, Rows};
+use crate::profile::Profile;
+use crate::snapshot::{Pod, Row, Snapshot};
+use crate::status::{Code, Status};
+use std::sync::Arc;
+
+/// Which filter rejects a row: its index in [`Filters::parts`], or one of the constants.
+pub type Verdict = u8;
+
+/// Every filter accepts the row.
+pub const FEASIBLE: Verdict = u8::MAX;
+/// The row is no node.
+pub const NO_NODE: Verdict = u8::MAX - 1;
+/// A PreFilter result left the row out.
+pub const LEFT_OUT: Verdict = u8::MAX - 2;
+
+/// The filters that have something to say about a pod, in Filter order.
+#[derive(Debug)]
+pub struct Filters {
+    pub parts: Vec<Part>,
+    /// Nodes that PreFilter results restrict the pod to (some may not exist), and the plugins that did.
+    pub nodes: Option<Vec<Symbol>>,
+    pub restricted_by: Vec<&'static str>,
+}
+
+#[derive(Debug)]
+pub struct Part {
+    pub plugin: Arc<dyn Plugin>,
+    pub filter: Box<dyn Filter>,
+}
+
+/// All nodes are rejected before any is looked at.
+#[derive(Clone, Debug)]
+pub struct Rejection {
+    pub plugin: &'static str,
+    pub status: Status,
+    /// Plugins whose node sets have no node in common.
+    pub restricted_by: Vec<&'static str>,
+}
+
+impl Filters {
+    /// Runs the PreFilter plugins: an unresolvable rejection or an error ends the run, a plain one
+    /// only after the others have had their say.
+    pub fn new(snap: &Snapshot, profile: &Profile, pod: &Pod) -> Result<Self, Rejection> {
+        let mut filters = Filters {
+            parts: Vec::new(),
+            nodes: None,
+            restricted_by: Vec::new(),
+        };
+        let mut rejection = None;
+        let mut made = Vec::new();
+        for plugin in &profile.pre_filter {
+            let reject = |status| Rejection {
+                plugin: plugin.name(),
+                status,
+                restricted_by: Vec::new(),
+            };
+            match plugin.pre_filter(snap, pod) {
+                PreFilter::Skip => {}
+                PreFilter::Reject(status) if status.code == Code::Unschedulable => {
+                    rejection = Some(reject(status));
+                }
+                PreFilter::Reject(status) => return Err(reject(status)),
+                PreFilter::Run { filter, nodes } => {
+                    made.push((plugin.name(), filter));
+                    if let Some(nodes) = nodes {
+                        filters.restrict(plugin.name(), nodes)?;
+                    }
+                }
+            }
+        }
+        if let Some(rejection) = rejection {
+            return Err(rejection);
+        }
+        for plugin in &profile.filter {
+            if let Some(at) = made.iter().position(|(name, _)| *name == plugin.name()) {
+                let (_, filter) = made.swap_remove(at);
+                filters.parts.push(Part {
+                    plugin: Arc::clone(plugin),
+                    filter,
+                });
+            }
+        }
+        Ok(filters)
+    }
+
+    fn restrict(&mut self, plugin: &'static str, nodes: Vec<Symbol>) -> Result<(), Rejection> {
+        self.restricted_by.push(plugin);
+        self.nodes = Some(match self.nodes.take() {
+            None => nodes,
+            Some(before) => before
+                .into_iter()
+                .filter(|name| nodes.contains(name))
+                .collect(),
+        });
+        if self.nodes.as_ref().is_some_and(|names| !names.is_empty()) {
+            return Ok(());
+        }
+        let mut restricted_by = self.restricted_by.clone();
+        restricted_by.sort_unstable();
+        let status = Status::unresolvable(match restricted_by.as_slice() {
+            [one] => format!("node(s) didn't satisfy plugin {one}"),
+            all => format!(
+                "node(s) didn't satisfy plugin(s) [{}] simultaneously",
+                all.join(" ")
+            ),
+        });
+        Err(Rejection {
+            plugin,
+            status,
+            restricted_by,
+        })
+    }
+
+    /// Judges every row.
+    pub fn judge_all(&self, snap: &Snapshot) -> Vec<Verdict> {
+        let len = snap.nodes.len();
+        let mut verdicts = vec![NO_NODE; len];
+        match &self.nodes {
+            None => {
+                let mut codes: Vec<Code> = Vec::with_capacity(len);
+                codes.extend(
+                    snap.nodes.live.iter().map(
+                        |live| {
+                            if *live { Code::Success } else { Code::Skip }
+                        },
+                    ),
+                );
+                self.pass(snap, Rows::All(len), &mut codes, &mut verdicts);
+                for (verdict, live) in verdicts.iter_mut().zip(&snap.nodes.live) {
+                    if !live {
+                        *verdict = NO_NODE;
+                    }
+                }
+            }
+            Some(_) => {
+                for (verdict, live) in verdicts.iter_mut().zip(&snap.nodes.live) {
+                    if *live {
+                        *verdict = LEFT_OUT;
+                    }
+                }
+                for row in self.rows(snap) {
+                    verdicts[row as usize] = self.judge(snap, row, 0);
+                }
+            }
+        }
+        verdicts
+    }
+
+    /// The rows of the nodes that PreFilter results left, if they left out any.
+    pub fn rows(&self, snap: &Snapshot) -> Vec<Row> {
+        let names = self.nodes.iter().flatten();
+        names.filter_map(|name| snap.nodes.row(*name)).collect()
+    }
+
+    fn pass(&self, snap: &Snapshot, rows: Rows<'_>, codes: &mut [Code], verdicts: &mut [Verdict]) {
+        verdicts.fill(FEASIBLE);
+        for (index, part) in self.parts.iter().enumerate() {
+            part.filter.filter(snap, rows, codes);
+            for (verdict, code) in verdicts.iter_mut().zip(codes.iter()) {
+                if *verdict == FEASIBLE && *code != Code::Success {
+                    *verdict = index as Verdict;
+                }
+            }
+        }
+    }
+
+    /// Judges one node by the parts from `first` on.
+    pub fn judge(&self, snap: &Snapshot, row: Row, first: usize) -> Verdict {
+        let rejects = |part: &Part| {
+            let mut code = [Code::Success];
+            part.filter.filter(snap, Rows::List(&[row]), &mut code);
+            code[0] != Code::Success
+        };
+        let tail = self.parts[first..].iter().position(rejects);
+        tail.map_or(FEASIBLE, |offset| (first + offset) as Verdict)
+    }
+
+    /// The plugin that rejects a row and why; `None` where the row is feasible or no node.
+    pub fn status(
+        &self,
+        snap: &Snapshot,
+        row: Row,
+        verdict: Verdict,
+    ) -> Option<(&'static str, Status)> {
+        match verdict {
+            FEASIBLE | NO_NODE => None,
+            LEFT_OUT => Some((self.restricted_by.first().copied()?, self.absent())),
+            index => {
+                let part = &self.parts[index as usize];
+                Some((part.plugin.name(), part.filter.status(snap, row)))
+            }
+        }
+    }
+
+    /// The status of nodes that a PreFilter result leaves out.
+    pub fn absent(&self) -> Status {
+        let mut names = self.restricted_by.clone();
+        names.sort_unstable();
+        Status::unresolvable(format!(
+            "node(s) didn't satisfy plugin(s) [{}]",
+            names.join(" ")
+        ))
+    }
+}
