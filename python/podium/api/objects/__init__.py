@@ -1,0 +1,1 @@
+"""Kubernetes objects as msgspec structs, trimmed to what scheduling, the descheduler and gangs read."""
