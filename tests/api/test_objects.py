@@ -57,7 +57,7 @@ def test_claims_distinguish_no_class_from_the_default_class():
 @pytest.mark.parametrize(
     "text",
     [
-        '{"ports":[{"hostIP":"1.2.3.4"}]}',
+        '{"ports":[{"hostIP":"1.2.3.4"}],"resources":{}}',
         '{"resources":{"requests":{"cpu":"100m","memory":1,"nvidia.com/gpu":0.5}}}',
     ],
 )
