@@ -5,6 +5,7 @@
 #![deny(unsafe_code)]
 
 pub mod diagnosis;
+pub mod drf;
 pub mod filtering;
 pub mod intern;
 pub mod normalize;
