@@ -34,6 +34,12 @@ pub trait Plugin: Debug + Send + Sync {
     /// remembered for `pod`. An upper bound: more than necessary is slow, less is wrong.
     fn affects(&self, snap: &Snapshot, placed: &Template, pod: &Pod) -> Affects;
 
+    /// Whether the results for this pod, or its being skipped, depend on claims, volumes or other
+    /// objects of storage. If not, no [`Change::Storage`] can alter them.
+    fn reads_storage(&self, _pod: &Pod) -> bool {
+        false
+    }
+
     /// Takes what the pod needs on its node besides amounts (volumes). On refusal nothing is kept.
     fn reserve(&self, _snap: &mut Snapshot, _pod: PodId, _row: Row) -> Result<(), Status> {
         Ok(())
@@ -83,7 +89,7 @@ pub trait Filter: Debug + Send + Sync {
     /// rows' results may differ. `All` means that it could not follow and must be made anew.
     fn follow(&mut self, _snap: &Snapshot, change: &Change) -> Affects {
         match change {
-            Change::World => Affects::All,
+            Change::World | Change::Storage => Affects::All,
             _ => Affects::Node,
         }
     }
@@ -104,7 +110,7 @@ pub trait Score: Debug + Send + Sync {
     /// Like [`Filter::follow`].
     fn follow(&mut self, _snap: &Snapshot, change: &Change) -> Affects {
         match change {
-            Change::World => Affects::All,
+            Change::World | Change::Storage => Affects::All,
             _ => Affects::Node,
         }
     }

@@ -21,7 +21,11 @@ pub enum Change {
     Node {
         row: Row,
     },
-    /// Something outside nodes and pods (a namespace, a Service, a volume): everything may differ.
+    /// A claim, a volume, a storage class or what a driver says of nodes, or an assumption about them:
+    /// whatever remembers a pod for which a plugin [`reads_storage`](crate::plugin::Plugin::reads_storage)
+    /// must be made anew, the rest stands.
+    Storage,
+    /// Something else outside nodes and pods (a namespace, a Service): everything may differ.
     World,
 }
 

@@ -53,6 +53,25 @@ impl Kind {
             .find(|(kind, _)| *kind == name)
             .map(|(_, kind)| *kind)
     }
+
+    /// How far a change of such an object reaches.
+    fn change(self) -> Change {
+        match self {
+            Kind::Namespace
+            | Kind::Service
+            | Kind::ReplicationController
+            | Kind::ReplicaSet
+            | Kind::StatefulSet
+            | Kind::PodDisruptionBudget => Change::World,
+            Kind::PersistentVolume
+            | Kind::PersistentVolumeClaim
+            | Kind::StorageClass
+            | Kind::CsiNode
+            | Kind::CsiDriver
+            | Kind::CsiStorageCapacity
+            | Kind::VolumeAttachment => Change::Storage,
+        }
+    }
 }
 
 #[derive(Debug, Error)]
@@ -102,7 +121,7 @@ impl Snapshot {
             }
             _ => self.set_storage(kind, json)?,
         }
-        self.changes.push(Change::World);
+        self.changes.push(kind.change());
         Ok(())
     }
 
@@ -207,7 +226,7 @@ impl Snapshot {
                 self.volumes.attachments.retain(|a| a.metadata.name != name);
             }
         }
-        self.changes.push(Change::World);
+        self.changes.push(kind.change());
     }
 }
 

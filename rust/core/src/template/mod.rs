@@ -42,6 +42,8 @@ pub struct Template {
     pub spread: Box<[SpreadConstraint]>,
     pub images: Images,
     pub volumes: Box<[InlineVolume]>,
+    /// Whether the pod uses claims; which ones is its own affair.
+    pub has_claims: bool,
     /// Names of node features without which the pod cannot run.
     pub features: Box<[Symbol]>,
     pub has_resource_claims: bool,
@@ -143,6 +145,7 @@ impl Template {
             spread: spread_constraints(pod, &labels, interner, &mut invalid),
             images: images(pod, interner),
             volumes: InlineVolume::of(spec),
+            has_claims: Claim::used_by(spec),
             features: features(pod)
                 .into_iter()
                 .map(|f| interner.intern(f))

@@ -45,6 +45,13 @@ pub struct Claim {
 }
 
 impl Claim {
+    pub(super) fn used_by(spec: &PodSpec) -> bool {
+        let uses = |v: &crate::object::Volume| {
+            v.persistent_volume_claim.is_some() || v.ephemeral.is_some()
+        };
+        spec.volumes.iter().any(uses)
+    }
+
     /// In the order of the pod's volumes.
     pub fn of(pod: &Pod, interner: &mut Interner) -> Box<[Claim]> {
         let name = &pod.metadata.name;
