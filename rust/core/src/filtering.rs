@@ -196,6 +196,19 @@ impl Filters {
         }
     }
 
+    /// A copy whose filters can be told of hypothetical pods.
+    pub fn copy(&self) -> Filters {
+        let part = |p: &Part| Part {
+            plugin: Arc::clone(&p.plugin),
+            filter: p.filter.boxed_clone(),
+        };
+        Filters {
+            parts: self.parts.iter().map(part).collect(),
+            nodes: self.nodes.clone(),
+            restricted_by: self.restricted_by.clone(),
+        }
+    }
+
     /// The status of nodes that a PreFilter result leaves out.
     pub fn absent(&self) -> Status {
         let mut names = self.restricted_by.clone();

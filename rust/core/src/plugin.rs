@@ -115,6 +115,12 @@ pub trait Score: Debug + Send + Sync {
         }
     }
 
+    /// `row` entered (`now`) or left the feasible set; called after all changes were followed. The row
+    /// itself is scored anew in any case; the answer tells which others may differ.
+    fn feasible(&mut self, _snap: &Snapshot, _row: Row, _now: bool) -> Affects {
+        Affects::Nothing
+    }
+
     fn boxed_clone(&self) -> Box<dyn Score>;
 }
 

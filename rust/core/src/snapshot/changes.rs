@@ -32,6 +32,10 @@ pub enum Change {
 /// A position in the log; positions only grow.
 pub type Generation = u64;
 
+/// See [`ChangeLog::mark`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChangeMark(Generation);
+
 #[derive(Debug, Default)]
 pub struct ChangeLog {
     /// The position of `entries[0]`.
@@ -51,6 +55,18 @@ impl ChangeLog {
     pub fn since(&self, since: Generation) -> Option<&[Change]> {
         let skip = since.checked_sub(self.base)?;
         self.entries.get(usize::try_from(skip).ok()?..)
+    }
+
+    /// A point to which the log can be rewound while nobody has read beyond it.
+    pub fn mark(&self) -> ChangeMark {
+        ChangeMark(self.now())
+    }
+
+    pub(super) fn rewind(&mut self, mark: ChangeMark) {
+        if let Some(keep) = mark.0.checked_sub(self.base) {
+            self.entries
+                .truncate(usize::try_from(keep).unwrap_or(usize::MAX));
+        }
     }
 
     pub(super) fn push(&mut self, change: Change) {

@@ -7,6 +7,7 @@ mod budgets;
 mod changes;
 mod column;
 mod nodes;
+mod nominations;
 mod order;
 mod owners;
 mod peers;
@@ -16,7 +17,7 @@ mod volumes;
 mod world;
 
 pub use budgets::{Budget, Budgets};
-pub use changes::{Change, ChangeLog, Generation};
+pub use changes::{Change, ChangeLog, ChangeMark, Generation};
 pub use column::Column;
 pub use nodes::{Effect, NodeInfo, Nodes, Row, Taint};
 pub use order::Order;
@@ -33,6 +34,7 @@ use crate::resources::{CPU, MEMORY, ResourceNames};
 use crate::selector::Labels;
 use crate::template::{self, Claim, HostPort, Names, Template};
 use crate::time::parse_rfc3339;
+use nominations::Nominations;
 use order::ZoneKeys;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -56,6 +58,7 @@ pub struct Snapshot {
     images: FxHashMap<Symbol, (i64, u32)>,
     /// Bound pods whose node does not exist (yet), by node name.
     waiting: FxHashMap<Symbol, Vec<PodId>>,
+    nominations: Nominations,
     templates: FxHashSet<Arc<Template>>,
     /// Topology keys of the default spread constraints, which no pod names.
     zone_keys: ZoneKeys,
@@ -80,6 +83,7 @@ impl Default for Snapshot {
             namespaces: FxHashMap::default(),
             images: FxHashMap::default(),
             waiting: FxHashMap::default(),
+            nominations: Nominations::default(),
             templates: FxHashSet::default(),
             zone_keys,
         };
@@ -178,33 +182,53 @@ impl Snapshot {
     /// Adds a pod. One with `spec.nodeName` is on that node (or waits for it), unless its phase is terminal.
     pub fn add_pod(&mut self, source: &object::Pod) -> PodId {
         let record = self.record(source);
+        let nominated = record.nominated;
         let id = self.pods.insert(record);
         self.put_on_node(id, &source.status.phase);
+        if source.spec.node_name.is_empty() {
+            self.nominations.set(id, nominated);
+        }
         id
     }
 
     /// Replaces what a pod says of itself. Where it is now bound, it moves there; an assumption of the
     /// scheduler for a pod that is not bound stays.
     pub fn update_pod(&mut self, id: PodId, source: &object::Pod) {
-        let before = self.pods[id].row;
-        if before.is_some() {
-            self.unplace(id);
+        let bound = !source.spec.node_name.is_empty();
+        let ended = matches!(&*source.status.phase, "Succeeded" | "Failed");
+        let mut record = self.record(source);
+        let before = self.pods[id].clone();
+        let target = match before.row {
+            _ if ended => None,
+            assumed if !bound => assumed,
+            _ => self.nodes.row(record.node_name),
+        };
+        // An update that says nothing of a nomination, now or before, keeps the one made in memory.
+        if !bound && record.nominated.is_none() && !before.said_nominated {
+            record.nominated = before.nominated;
         }
         self.stop_waiting(id);
-        let record = self.record(source);
-        let slot = self
+        let stays = target == before.row
+            && Arc::ptr_eq(&record.template, &before.template)
+            && record.terminating == before.terminating
+            && record.claims == before.claims;
+        if stays {
+            record.row = before.row;
+        } else {
+            self.unplace(id);
+        }
+        let nominated = record.nominated.filter(|_| !bound);
+        *self
             .pods
             .get_mut(id)
-            .expect("the handle of a pod that exists");
-        let old = std::mem::replace(slot, record);
-        self.forget_record(&old);
-        if source.spec.node_name.is_empty() {
-            if let Some(row) = before {
-                self.place(id, row);
-            }
-        } else {
-            self.put_on_node(id, &source.status.phase);
+            .expect("the handle of a pod that exists") = record;
+        self.nominations.set(id, nominated);
+        match target {
+            _ if stays => {}
+            Some(row) => self.place(id, row),
+            None => self.put_on_node(id, &source.status.phase),
         }
+        self.forget_record(&before);
     }
 
     pub fn remove_pod(&mut self, id: PodId) {
@@ -213,6 +237,7 @@ impl Snapshot {
             self.unplace(id);
         }
         self.stop_waiting(id);
+        self.nominations.set(id, None);
         if let Some(pod) = self.pods.remove(id) {
             self.forget_record(&pod);
         }
@@ -261,6 +286,7 @@ impl Snapshot {
             node_name: interner.intern(&source.spec.node_name),
             row: None,
             nominated: (!nominated.is_empty()).then(|| interner.intern(nominated)),
+            said_nominated: !nominated.is_empty(),
             claims: Claim::of(source, interner),
             start_time: source.status.start_time.as_deref().and_then(parse_rfc3339),
             terminating: source.metadata.deletion_timestamp.is_some(),
@@ -295,7 +321,8 @@ impl Snapshot {
 
     fn forget_record(&mut self, pod: &Pod) {
         self.peers.leave(pod.peer);
-        // Two references are left: the set's and the caller's.
+        // Two references are left: the set's and the caller's. (Entries of the change log hold more; the
+        // template then stays until the next pod like it has come and gone.)
         if Arc::strong_count(&pod.template) == 2 {
             self.templates.remove(&pod.template);
         }
@@ -388,7 +415,41 @@ impl Snapshot {
     pub fn nominate(&mut self, id: PodId, node: Option<Symbol>) {
         if let Some(pod) = self.pods.get_mut(id) {
             pod.nominated = node;
+            self.nominations.set(id, node);
         }
+    }
+
+    /// Pods nominated to a row that `pod` may not push aside: of at least its priority, and not itself.
+    pub fn nominated_above(&self, row: Row, pod: PodId) -> Vec<PodId> {
+        let priority = self.pods[pod].template.priority;
+        let above = |id: &PodId| {
+            let other = &self.pods[*id];
+            *id != pod && other.row.is_none() && other.template.priority >= priority
+        };
+        self.nominations
+            .on(self.nodes.name(row))
+            .iter()
+            .copied()
+            .filter(above)
+            .collect()
+    }
+
+    /// Rows with such pods, ascending.
+    pub fn rows_nominated_above(&self, pod: PodId) -> Vec<Row> {
+        let rows = self
+            .nominations
+            .nodes()
+            .filter_map(|name| self.nodes.row(name));
+        let mut rows: Vec<_> = rows
+            .filter(|row| !self.nominated_above(*row, pod).is_empty())
+            .collect();
+        rows.sort_unstable();
+        rows
+    }
+
+    /// Undoes the record of changes that were themselves undone; see [`ChangeLog::mark`].
+    pub(crate) fn rewind_changes(&mut self, mark: ChangeMark) {
+        self.changes.rewind(mark);
     }
 
     /// Must run before a cycle: brings the node order up to date.

@@ -23,7 +23,10 @@ pub struct Pod {
     pub node_name: Symbol,
     /// The row the pod is on: bound, or assumed there.
     pub row: Option<Row>,
+    /// The node it waits for after a preemption: by its status, or by the scheduler's own decision.
     pub nominated: Option<Symbol>,
+    /// Whether its status said so.
+    pub(super) said_nominated: bool,
     pub claims: Box<[Claim]>,
     /// status.startTime in nanoseconds since 1970.
     pub start_time: Option<i64>,

@@ -1,0 +1,37 @@
+//! Which pending pods wait for which node after a preemption.
+
+use super::pods::PodId;
+use crate::intern::Symbol;
+use rustc_hash::FxHashMap;
+
+/// One entry per pod, in the order they were nominated.
+#[derive(Debug, Default)]
+pub(super) struct Nominations {
+    by_node: FxHashMap<Symbol, Vec<PodId>>,
+    node_of: FxHashMap<PodId, Symbol>,
+}
+
+impl Nominations {
+    pub(super) fn set(&mut self, pod: PodId, node: Option<Symbol>) {
+        if let Some(before) = self.node_of.remove(&pod)
+            && let Some(list) = self.by_node.get_mut(&before)
+        {
+            list.retain(|p| *p != pod);
+            if list.is_empty() {
+                self.by_node.remove(&before);
+            }
+        }
+        if let Some(node) = node {
+            self.by_node.entry(node).or_default().push(pod);
+            self.node_of.insert(pod, node);
+        }
+    }
+
+    pub(super) fn on(&self, node: Symbol) -> &[PodId] {
+        self.by_node.get(&node).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn nodes(&self) -> impl Iterator<Item = Symbol> + '_ {
+        self.by_node.keys().copied()
+    }
+}
