@@ -3,7 +3,11 @@
 use crate::filtering::{FEASIBLE, Filters, LEFT_OUT, NO_NODE, Rejection, Verdict};
 use crate::snapshot::{Row, Snapshot};
 use crate::status::{Code, Reason, Status};
+use crate::trial::Refused;
 use std::collections::BTreeMap;
+
+/// The whole text where there is no node at all.
+pub const NO_NODES: &str = "no nodes available to schedule pods";
 
 /// The reasons of all nodes, condensed.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +21,8 @@ pub struct Diagnosis {
     pub plugins: Vec<&'static str>,
     /// Code of nodes that have no status of their own.
     pub absent: Option<Code>,
+    /// There is no node at all.
+    pub no_nodes: bool,
 }
 
 impl Diagnosis {
@@ -31,15 +37,25 @@ impl Diagnosis {
             pre_filter: Some(rejection.status.message()),
             plugins,
             absent: Some(rejection.status.code),
+            no_nodes: false,
         }
     }
 
-    pub fn of_verdicts(snap: &Snapshot, filters: &Filters, verdicts: &[Verdict]) -> Self {
+    /// `crowded` holds the rows that fail only, or first, because of pods nominated there.
+    pub fn of_verdicts(
+        snap: &Snapshot,
+        filters: &Filters,
+        verdicts: &[Verdict],
+        crowded: &[(Row, Refused)],
+    ) -> Self {
         let mut counts: BTreeMap<Reason, usize> = BTreeMap::new();
         let mut plugins = Vec::new();
         let (mut nodes, mut left_out) = (0, 0);
         for (row, &verdict) in verdicts.iter().enumerate() {
             nodes += usize::from(verdict != NO_NODE);
+            if crowded.iter().any(|(r, _)| *r as usize == row) {
+                continue;
+            }
             match verdict {
                 FEASIBLE | NO_NODE => {}
                 LEFT_OUT => left_out += 1,
@@ -53,6 +69,14 @@ impl Diagnosis {
                         *counts.entry(reason).or_default() += 1;
                     }
                 }
+            }
+        }
+        for (_, refused) in crowded {
+            if !plugins.contains(&refused.plugin) {
+                plugins.push(refused.plugin);
+            }
+            for reason in &refused.status.reasons {
+                *counts.entry(reason.clone()).or_default() += 1;
             }
         }
         if left_out > 0 {
@@ -70,11 +94,15 @@ impl Diagnosis {
             pre_filter: None,
             plugins,
             absent,
+            no_nodes: false,
         }
     }
 
     /// The text of a FailedScheduling event; `post_filter` is what preemption had to say.
     pub fn message(&self, post_filter: &str) -> String {
+        if self.no_nodes {
+            return NO_NODES.to_owned();
+        }
         let mut text = format!("0/{} nodes are available:", self.nodes);
         match &self.pre_filter {
             Some(message) => text.push_str(&format!(" {message}.")),

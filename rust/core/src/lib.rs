@@ -4,11 +4,14 @@
 //! decisions go out as numbers and reasons.
 #![deny(unsafe_code)]
 
+pub mod cycle;
 pub mod diagnosis;
 pub mod drf;
+pub mod engine;
 pub mod filtering;
 pub mod intern;
 pub mod memo;
+pub mod memos;
 pub mod normalize;
 pub mod object;
 pub mod overlay;

@@ -3,6 +3,7 @@
 //! Invariant: after [`Memo::catch_up`] a memo equals one that [`Memo::build`] makes of the present
 //! snapshot: same verdicts, same raw and normalised scores, same totals, bit for bit.
 
+use crate::diagnosis::Diagnosis;
 use crate::filtering::{FEASIBLE, Filters, NO_NODE, Rejection, Verdict};
 use crate::normalize::{Extremes, Normalize};
 use crate::pick::{NEVER, PickIndex};
@@ -11,6 +12,7 @@ use crate::profile::Profile;
 use crate::scoring;
 use crate::snapshot::{Change, Generation, Pod, Row, Snapshot};
 use crate::status::{Code, Status};
+use crate::trial::Refused;
 use std::sync::Arc;
 
 /// Why a class cannot be scored at all.
@@ -32,6 +34,7 @@ pub struct Memo {
     /// Per row the weighted sum of the scores that need no normalisation.
     base: Vec<i64>,
     index: PickIndex,
+    diagnosis: Option<(Generation, Arc<Diagnosis>)>,
 }
 
 #[derive(Debug)]
@@ -87,6 +90,7 @@ impl Memo {
             scores: Vec::new(),
             base: Vec::new(),
             index: PickIndex::default(),
+            diagnosis: None,
         };
         memo.score_all(snap, profile, pod)?;
         Ok(memo)
@@ -110,6 +114,29 @@ impl Memo {
 
     pub fn index_mut(&mut self) -> &mut PickIndex {
         &mut self.index
+    }
+
+    /// Why no node takes the class; computed once per state of the snapshot.
+    pub fn diagnosis(&mut self, snap: &Snapshot, crowded: &[(Row, Refused)]) -> Arc<Diagnosis> {
+        let make = |memo: &Memo| {
+            Arc::new(Diagnosis::of_verdicts(
+                snap,
+                &memo.filters,
+                &memo.verdicts,
+                crowded,
+            ))
+        };
+        if !crowded.is_empty() {
+            return make(self);
+        }
+        match &self.diagnosis {
+            Some((seen, diagnosis)) if *seen == self.seen => Arc::clone(diagnosis),
+            _ => {
+                let diagnosis = make(self);
+                self.diagnosis = Some((self.seen, Arc::clone(&diagnosis)));
+                diagnosis
+            }
+        }
     }
 
     /// Bytes held, approximately: what bounds the number of memos.
@@ -280,6 +307,7 @@ impl Memo {
                 );
             }
         }
+        flipped.sort_unstable();
         Some(flipped)
     }
 
@@ -398,7 +426,7 @@ impl Memo {
         for (&row, new) in rows.iter().zip(raw) {
             let old = std::mem::replace(&mut scored.raw[row as usize], new);
             let now = self.verdicts[row as usize] == FEASIBLE;
-            let was = now != flipped.contains(&row);
+            let was = now != flipped.binary_search(&row).is_ok();
             // An extreme may leave with this row: only a scan can tell what is next.
             rescan |= was && (old == before.min || old == before.max) && !(now && old == new);
             rescan |= now && (new < before.min || new > before.max);

@@ -1,7 +1,7 @@
 //! DefaultPreemption: which pods to evict so that a pod fits.
 
 use crate::diagnosis::Diagnosis;
-use crate::filtering::Filters;
+use crate::filtering::{Filters, Rejection};
 use crate::profile::PreemptionArgs;
 use crate::snapshot::{PodId, Row, Snapshot};
 use crate::status::{Code, Status};
@@ -86,6 +86,19 @@ pub fn preempt(
         victims: best.victims,
         violations: best.violations,
         message,
+    }
+}
+
+/// After a PreFilter rejection: no node has a status of its own, so eviction is not helpful anywhere.
+pub fn after_rejection(snap: &Snapshot, pod: PodId, rejection: &Rejection) -> Preemption {
+    let codes = vec![rejection.status.code; snap.nodes.len()];
+    match ineligible(snap, pod, &codes) {
+        Some(message) => Preemption::Ineligible {
+            message: message.into(),
+        },
+        None => Preemption::Helpless {
+            message: helpless(snap.nodes.count(), &[]),
+        },
     }
 }
 

@@ -60,7 +60,7 @@ pub struct Snapshot {
     waiting: FxHashMap<Symbol, Vec<PodId>>,
     nominations: Nominations,
     templates: FxHashSet<Arc<Template>>,
-    /// Topology keys of the default spread constraints, which no pod names.
+    template_limit: usize,
     zone_keys: ZoneKeys,
 }
 
@@ -85,6 +85,7 @@ impl Default for Snapshot {
             waiting: FxHashMap::default(),
             nominations: Nominations::default(),
             templates: FxHashSet::default(),
+            template_limit: 1024,
             zone_keys,
         };
         for id in [CPU, MEMORY, crate::resources::EPHEMERAL_STORAGE] {
@@ -307,6 +308,7 @@ impl Snapshot {
         for term in template.affinity.all() {
             self.topology.ensure(term.topology_key, &self.nodes);
         }
+        self.purge_templates();
         let template = Arc::new(template);
         self.templates.insert(Arc::clone(&template));
         template
@@ -321,10 +323,14 @@ impl Snapshot {
 
     fn forget_record(&mut self, pod: &Pod) {
         self.peers.leave(pod.peer);
-        // Two references are left: the set's and the caller's. (Entries of the change log hold more; the
-        // template then stays until the next pod like it has come and gone.)
-        if Arc::strong_count(&pod.template) == 2 {
-            self.templates.remove(&pod.template);
+    }
+
+    /// Drops templates that no pod (nor an entry of the change log) uses, whenever their number doubled.
+    fn purge_templates(&mut self) {
+        if self.templates.len() > self.template_limit {
+            self.templates
+                .retain(|template| Arc::strong_count(template) > 1);
+            self.template_limit = 2 * self.templates.len() + 1024;
         }
     }
 

@@ -1,0 +1,184 @@
+//! One scheduling cycle of one pod, up to the choice of a node.
+
+use crate::diagnosis::Diagnosis;
+use crate::filtering::{FEASIBLE, Filters, NO_NODE, Rejection, Verdict};
+use crate::pick;
+use crate::plugin::Rows;
+use crate::profile::Profile;
+use crate::scoring::{self, Scores};
+use crate::snapshot::{PodId, Row, Snapshot};
+use crate::status::{Code, Status};
+use crate::trial::{Refused, Trial};
+
+/// Nodes judged for one pod.
+#[derive(Debug)]
+pub struct Judged {
+    pub filters: Filters,
+    pub verdicts: Vec<Verdict>,
+    /// Rows that pods nominated there keep the pod from.
+    pub crowded: Vec<(Row, Refused)>,
+}
+
+impl Judged {
+    /// Runs all filters on all nodes.
+    pub fn new(snap: &mut Snapshot, profile: &Profile, pod: PodId) -> Result<Self, Rejection> {
+        let filters = Filters::new(snap, profile, &snap.pods[pod])?;
+        let verdicts = filters.judge_all(snap);
+        let crowded = crowded(snap, &filters, pod);
+        Ok(Judged {
+            filters,
+            verdicts,
+            crowded,
+        })
+    }
+
+    pub fn is_feasible(&self, row: Row) -> bool {
+        self.verdicts[row as usize] == FEASIBLE && !self.crowded.iter().any(|(r, _)| *r == row)
+    }
+
+    /// Feasible rows in node order.
+    pub fn feasible(&self, snap: &Snapshot) -> Vec<Row> {
+        snap.order
+            .rows()
+            .iter()
+            .copied()
+            .filter(|row| self.is_feasible(*row))
+            .collect()
+    }
+
+    pub fn diagnosis(&self, snap: &Snapshot) -> Diagnosis {
+        Diagnosis::of_verdicts(snap, &self.filters, &self.verdicts, &self.crowded)
+    }
+
+    /// Why a row is rejected; `None` if it is not.
+    pub fn status(&self, snap: &Snapshot, row: Row) -> Option<(&'static str, Status)> {
+        if let Some((_, refused)) = self.crowded.iter().find(|(r, _)| *r == row) {
+            return Some((refused.plugin, refused.status.clone()));
+        }
+        self.filters.status(snap, row, self.verdicts[row as usize])
+    }
+
+    pub fn codes(&self, snap: &Snapshot) -> Vec<Code> {
+        codes(snap, &self.filters, &self.verdicts, &self.crowded)
+    }
+}
+
+/// Rows where the pods nominated there leave no room for `pod`.
+pub fn crowded(snap: &mut Snapshot, filters: &Filters, pod: PodId) -> Vec<(Row, Refused)> {
+    let rows = snap.rows_nominated_above(pod);
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let mut trial = Trial::new(snap, filters, pod);
+    let judged = rows
+        .into_iter()
+        .filter_map(|row| Some((row, trial.judge(snap, row).err()?)));
+    let crowded = judged.collect();
+    trial.end(snap);
+    crowded
+}
+
+/// The code of each row's status; `Success` where it is feasible or no node.
+pub fn codes(
+    snap: &Snapshot,
+    filters: &Filters,
+    verdicts: &[Verdict],
+    crowded: &[(Row, Refused)],
+) -> Vec<Code> {
+    let left_out = |v: &Verdict| match *v {
+        FEASIBLE | NO_NODE => Code::Success,
+        _ => Code::UnschedulableAndUnresolvable,
+    };
+    let mut codes: Vec<Code> = verdicts.iter().map(left_out).collect();
+    for (index, part) in filters.parts.iter().enumerate() {
+        let rejected = verdicts
+            .iter()
+            .enumerate()
+            .filter(|(_, v)| usize::from(**v) == index);
+        let rows: Vec<Row> = rejected.map(|(row, _)| row as Row).collect();
+        let mut own = vec![Code::Success; rows.len()];
+        part.filter.filter(snap, Rows::List(&rows), &mut own);
+        for (row, code) in rows.into_iter().zip(own) {
+            codes[row as usize] = code;
+        }
+    }
+    for (row, refused) in crowded {
+        codes[*row as usize] = refused.status.code;
+    }
+    codes
+}
+
+/// kube-scheduler's adaptive sample: how many feasible nodes are enough among `nodes`.
+pub fn sample_size(percentage: i32, nodes: usize) -> usize {
+    const FEWEST: usize = 100;
+    if nodes < FEWEST {
+        return nodes;
+    }
+    let adaptive = || (50 - nodes as i64 / 125).max(5);
+    let percentage = if percentage == 0 {
+        adaptive()
+    } else {
+        i64::from(percentage)
+    };
+    let wanted = nodes as i64 * percentage / 100;
+    usize::try_from(wanted).unwrap_or(0).max(FEWEST)
+}
+
+/// The feasible rows that kube-scheduler would have found, and how far it would have come.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    pub rows: Vec<Row>,
+    /// Nodes looked at: what the rotating start advances by.
+    pub processed: usize,
+}
+
+/// Walks the nodes from `start` and stops at the first feasible one beyond `enough`.
+pub fn sample(judged: &Judged, rows: &[Row], start: usize, enough: usize) -> Sample {
+    let mut found = Vec::new();
+    let mut rejected = 0;
+    for i in 0..rows.len() {
+        let row = rows[(start + i) % rows.len()];
+        if !judged.is_feasible(row) {
+            rejected += 1;
+        } else if found.len() == enough {
+            break;
+        } else {
+            found.push(row);
+        }
+    }
+    Sample {
+        processed: found.len() + rejected,
+        rows: found,
+    }
+}
+
+/// Scores of the feasible rows and their weighted sums.
+#[derive(Clone, Debug)]
+pub struct Ranking {
+    pub scores: Vec<Scores>,
+    pub totals: Vec<i64>,
+}
+
+pub fn rank(
+    snap: &Snapshot,
+    profile: &Profile,
+    pod: PodId,
+    feasible: &[Row],
+) -> Result<Ranking, Status> {
+    let parts = scoring::parts(snap, profile, &snap.pods[pod], feasible).map_err(|(_, s)| s)?;
+    let scores = scoring::score(snap, &parts, feasible)?;
+    let totals = scoring::totals(&scores, feasible.len());
+    Ok(Ranking { scores, totals })
+}
+
+/// The position of the winner: the heap's root, or one of the best by `draw` in order of rows.
+pub fn winner(totals: &[i64], rows: &[Row], draw: Option<u64>) -> Option<usize> {
+    let Some(draw) = draw else {
+        return pick::heap_root(totals);
+    };
+    let best = totals.iter().copied().max()?;
+    let mut ties: Vec<usize> = (0..totals.len()).filter(|i| totals[*i] == best).collect();
+    ties.sort_unstable_by_key(|i| rows[*i]);
+    ties.get(pick::scaled(draw, ties.len() as u64) as usize)
+        .copied()
+}

@@ -1,0 +1,344 @@
+//! The engine: one snapshot, the profiles, and what is remembered between cycles.
+
+use crate::cycle::{self, Judged};
+use crate::diagnosis::Diagnosis;
+use crate::filtering::Rejection;
+use crate::memo::Refusal;
+use crate::memos::{DEFAULT_BUDGET, Memos};
+use crate::pick::{Choose, NEVER, draw, scaled};
+use crate::preempt::{self, Failed, Preemption};
+use crate::profile::{Profile, ProfileError};
+use crate::snapshot::{PodId, Row, Snapshot};
+use crate::status::Status;
+use std::sync::Arc;
+
+/// What may be chosen beyond the profiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    pub choose: Choose,
+    /// Look only at kube-scheduler's sample of the nodes.
+    pub sample: bool,
+}
+
+#[derive(Debug)]
+pub struct Engine {
+    pub snap: Snapshot,
+    pub settings: Settings,
+    profiles: Vec<Arc<Profile>>,
+    memos: Memos,
+    /// Where the next sample starts; shared by all profiles, as upstream.
+    start: usize,
+}
+
+/// How a cycle ended.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    Placed {
+        row: Row,
+        feasible: usize,
+        evaluated: usize,
+    },
+    Unschedulable(Arc<Diagnosis>),
+    /// Unexpected: no plugin is to blame.
+    Failed(String),
+}
+
+pub const NO_CLAIMS_YET: &str = "resource claims (DRA) are not supported yet";
+
+impl Engine {
+    pub fn new(settings: Settings) -> Self {
+        Engine {
+            snap: Snapshot::default(),
+            settings,
+            profiles: Vec::new(),
+            memos: Memos::new(DEFAULT_BUDGET),
+            start: 0,
+        }
+    }
+
+    /// Bounds the bytes that memos take, approximately.
+    pub fn set_memo_budget(&mut self, bytes: usize) {
+        self.memos = Memos::new(bytes);
+    }
+
+    pub fn add_profile(&mut self, json: &[u8]) -> Result<(), ProfileError> {
+        let profile = Profile::new(&mut self.snap, json)?;
+        self.profiles.push(Arc::new(profile));
+        Ok(())
+    }
+
+    /// The profile that is responsible for a pod.
+    pub fn profile_of(&self, pod: PodId) -> Option<(usize, Arc<Profile>)> {
+        let name = self.snap.pods[pod].template.scheduler_name;
+        let at = self
+            .profiles
+            .iter()
+            .position(|p| p.scheduler_name == name)?;
+        Some((at, Arc::clone(&self.profiles[at])))
+    }
+
+    /// Finds a node for a pending pod. Nothing is placed.
+    pub fn schedule(&mut self, pod: PodId, attempt: u64) -> Outcome {
+        self.snap.refresh();
+        let Some((index, profile)) = self.profile_of(pod) else {
+            return Outcome::Failed("no profile has the pod's scheduler name".into());
+        };
+        if let Some(refusal) = self.unsupported(pod) {
+            return refusal;
+        }
+        if let Some(row) = self.on_nominated_node(&profile, pod) {
+            return Outcome::Placed {
+                row,
+                feasible: 1,
+                evaluated: 1,
+            };
+        }
+        let seeded = matches!(self.settings.choose, Choose::Seeded(_)) && !self.settings.sample;
+        if seeded && Memos::shareable(&self.snap.pods[pod]) {
+            self.schedule_by_memo((index, &profile), pod, attempt)
+        } else {
+            self.schedule_afresh(&profile, pod, attempt)
+        }
+    }
+
+    fn unsupported(&self, pod: PodId) -> Option<Outcome> {
+        let because = |text: &str, plugin| {
+            let diagnosis = Diagnosis {
+                nodes: self.snap.nodes.count(),
+                pre_filter: Some(text.to_owned()),
+                plugins: vec![plugin],
+                ..Diagnosis::default()
+            };
+            Some(Outcome::Unschedulable(Arc::new(diagnosis)))
+        };
+        if self.snap.pods[pod].template.has_resource_claims {
+            return because(NO_CLAIMS_YET, "DynamicResources");
+        }
+        self.snap.nodes.is_empty().then(|| {
+            let diagnosis = Diagnosis {
+                no_nodes: true,
+                ..Diagnosis::default()
+            };
+            Outcome::Unschedulable(Arc::new(diagnosis))
+        })
+    }
+
+    /// The draw that decides between equals; `None` where the heap's root does.
+    fn draw(&self, pod: PodId, attempt: u64) -> Option<u64> {
+        match self.settings.choose {
+            Choose::Upstream => None,
+            Choose::Seeded(seed) => Some(draw(
+                seed,
+                self.snap.interner.text(self.snap.pods[pod].uid),
+                attempt,
+            )),
+        }
+    }
+
+    /// A pod that was nominated takes its node if that fits, without looking further.
+    fn on_nominated_node(&mut self, profile: &Profile, pod: PodId) -> Option<Row> {
+        let row = self.snap.nodes.row(self.snap.pods[pod].nominated?)?;
+        let filters =
+            crate::filtering::Filters::new(&self.snap, profile, &self.snap.pods[pod]).ok()?;
+        if filters.nodes.is_some() && !filters.rows(&self.snap).contains(&row) {
+            return None;
+        }
+        let mut trial = crate::trial::Trial::new(&self.snap, &filters, pod);
+        let fits = trial.judge(&mut self.snap, row).is_ok();
+        trial.end(&mut self.snap);
+        fits.then_some(row)
+    }
+
+    fn schedule_by_memo(
+        &mut self,
+        profile: (usize, &Arc<Profile>),
+        pod: PodId,
+        attempt: u64,
+    ) -> Outcome {
+        let tie = self.draw(pod, attempt).unwrap_or(0);
+        let profile = (profile.0, &**profile.1);
+        let memo = match self.memos.get(&self.snap, profile, &self.snap.pods[pod]) {
+            Ok(memo) => memo,
+            Err(refusal) => return self.refused(&refusal),
+        };
+        let crowded = cycle::crowded(&mut self.snap, memo.filters(), pod);
+        let kept: Vec<_> = crowded
+            .iter()
+            .map(|(row, _)| (*row, memo.index().totals()[*row as usize]))
+            .collect();
+        for (row, _) in &kept {
+            memo.index_mut().set(*row, NEVER);
+        }
+        let picked = memo
+            .index()
+            .best()
+            .and_then(|(_, count)| memo.index().nth_best(scaled(tie, count)));
+        for (row, total) in &kept {
+            memo.index_mut().set(*row, *total);
+        }
+        match picked {
+            Some(row) => Outcome::Placed {
+                row,
+                feasible: memo.feasible() - kept.iter().filter(|(_, t)| *t != NEVER).count(),
+                evaluated: self.snap.nodes.count(),
+            },
+            None => {
+                let diagnosis = memo.diagnosis(&self.snap, &crowded);
+                Outcome::Unschedulable(diagnosis)
+            }
+        }
+    }
+
+    fn refused(&self, refusal: &Refusal) -> Outcome {
+        match refusal {
+            Refusal::Rejected(rejection) => self.rejected(rejection),
+            Refusal::Failed(status) => Outcome::Failed(status.message()),
+        }
+    }
+
+    fn rejected(&self, rejection: &Rejection) -> Outcome {
+        if !rejection.status.code.is_rejected() {
+            let (plugin, message) = (rejection.plugin, rejection.status.message());
+            return Outcome::Failed(format!("running PreFilter plugin \"{plugin}\": {message}"));
+        }
+        let nodes = self.snap.nodes.count();
+        Outcome::Unschedulable(Arc::new(Diagnosis::of_rejection(rejection, nodes)))
+    }
+
+    /// The same without memos: sampled, pinned, or chosen as upstream.
+    fn schedule_afresh(&mut self, profile: &Profile, pod: PodId, attempt: u64) -> Outcome {
+        let judged = match Judged::new(&mut self.snap, profile, pod) {
+            Ok(judged) => judged,
+            Err(rejection) => return self.rejected(&rejection),
+        };
+        let (rows, evaluated) = self.candidates(profile, &judged);
+        if rows.is_empty() {
+            return Outcome::Unschedulable(Arc::new(judged.diagnosis(&self.snap)));
+        }
+        let placed = |row| Outcome::Placed {
+            row,
+            feasible: rows.len(),
+            evaluated,
+        };
+        if let [only] = rows.as_slice() {
+            return placed(*only);
+        }
+        match cycle::rank(&self.snap, profile, pod, &rows) {
+            Err(status) => Outcome::Failed(status.message()),
+            Ok(ranking) => {
+                let at = cycle::winner(&ranking.totals, &rows, self.draw(pod, attempt));
+                placed(rows[at.unwrap_or(0)])
+            }
+        }
+    }
+
+    /// The feasible rows that are considered, in node order, and how many nodes were looked at.
+    fn candidates(&mut self, profile: &Profile, judged: &Judged) -> (Vec<Row>, usize) {
+        let restricted = judged
+            .filters
+            .nodes
+            .is_some()
+            .then(|| judged.filters.rows(&self.snap));
+        if !self.settings.sample {
+            let rows = match restricted {
+                None => judged.feasible(&self.snap),
+                Some(rows) => rows
+                    .into_iter()
+                    .filter(|r| judged.is_feasible(*r))
+                    .collect(),
+            };
+            return (rows, self.snap.nodes.count());
+        }
+        let order = restricted.unwrap_or_else(|| self.snap.order.rows().to_vec());
+        let enough = if profile.score.is_empty() {
+            1
+        } else {
+            cycle::sample_size(profile.percentage, order.len())
+        };
+        let sample = cycle::sample(judged, &order, self.start, enough);
+        self.start = (self.start + sample.processed) % self.snap.nodes.count();
+        (sample.rows, sample.processed)
+    }
+
+    /// PostFilter of a pod that `schedule` just found unschedulable.
+    pub fn preempt(&mut self, pod: PodId, attempt: u64) -> Option<Preemption> {
+        let (_, profile) = self.profile_of(pod)?;
+        let args = profile.preemption?;
+        self.snap.refresh();
+        if self.snap.nodes.is_empty() || self.snap.pods[pod].template.has_resource_claims {
+            return None;
+        }
+        let seed = match self.settings.choose {
+            Choose::Seeded(seed) => seed,
+            Choose::Upstream => 0,
+        };
+        let uid = self.snap.interner.text(self.snap.pods[pod].uid);
+        let draw = draw(seed ^ PREEMPTION, uid, attempt);
+        match Judged::new(&mut self.snap, &profile, pod) {
+            Ok(judged) => {
+                let codes = judged.codes(&self.snap);
+                let failed = Failed {
+                    filters: &judged.filters,
+                    codes: &codes,
+                    draw,
+                };
+                Some(preempt::preempt(&mut self.snap, args, pod, failed))
+            }
+            Err(rejection) => Some(preempt::after_rejection(&self.snap, pod, &rejection)),
+        }
+    }
+
+    /// Takes a node for a pod: on the node's books, with all that plugins reserve. On refusal nothing
+    /// is kept.
+    pub fn assume(&mut self, pod: PodId, row: Row) -> Result<(), (&'static str, Status)> {
+        let Some((_, profile)) = self.profile_of(pod) else {
+            return Ok(());
+        };
+        self.snap.nominate(pod, None);
+        self.snap.place(pod, row);
+        for plugin in &profile.reserve {
+            if let Err(status) = plugin.reserve(&mut self.snap, pod, row) {
+                self.forget(pod);
+                return Err((plugin.name(), status));
+            }
+        }
+        Ok(())
+    }
+
+    /// Undoes [`Engine::assume`]: Unreserve in reverse order, then off the node.
+    pub fn forget(&mut self, pod: PodId) {
+        let Some((_, profile)) = self.profile_of(pod) else {
+            return;
+        };
+        for plugin in profile.reserve.iter().rev() {
+            plugin.unreserve(&mut self.snap, pod);
+        }
+        self.snap.unplace(pod);
+    }
+
+    /// Schedules and assumes a run of pods; stops behind the first that no node can take. Returns a row
+    /// per pod tried; the last is `None` if it was that one.
+    pub fn schedule_batch(&mut self, pods: &[(PodId, u64)], rows: &mut Vec<Option<Row>>) {
+        rows.clear();
+        for &(pod, attempt) in pods {
+            let row = match self.schedule(pod, attempt) {
+                Outcome::Placed { row, .. } => self.assume(pod, row).is_ok().then_some(row),
+                Outcome::Unschedulable(_) | Outcome::Failed(_) => None,
+            };
+            rows.push(row);
+            if row.is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Judges a pod for explanation: every node's status, and the scores of the feasible ones.
+    pub fn judge(&mut self, pod: PodId) -> Option<Result<Judged, Rejection>> {
+        self.snap.refresh();
+        let (_, profile) = self.profile_of(pod)?;
+        Some(Judged::new(&mut self.snap, &profile, pod))
+    }
+}
+
+/// Keeps the draws of preemption apart from those of the choice among equals.
+const PREEMPTION: u64 = 0x7072_6565_6d70_7421;
