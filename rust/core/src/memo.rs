@@ -35,6 +35,8 @@ pub struct Memo {
     base: Vec<i64>,
     index: PickIndex,
     diagnosis: Option<(Generation, Arc<Diagnosis>)>,
+    /// Whether some plugin reads volumes or claims for this class.
+    reads_storage: bool,
 }
 
 #[derive(Debug)]
@@ -91,6 +93,10 @@ impl Memo {
             base: Vec::new(),
             index: PickIndex::default(),
             diagnosis: None,
+            reads_storage: profile
+                .pre_filter
+                .iter()
+                .any(|plugin| plugin.reads_storage(pod)),
         };
         memo.score_all(snap, profile, pod)?;
         Ok(memo)
@@ -260,6 +266,7 @@ impl Memo {
         }
         changes.iter().any(|change| match change {
             Change::World => true,
+            Change::Storage => self.reads_storage,
             Change::Node { row } => {
                 let was_node = self.verdicts[*row as usize] != NO_NODE;
                 was_node != snap.nodes.live[*row as usize]
@@ -451,7 +458,7 @@ fn row_of(change: &Change) -> Option<Row> {
         Change::Placed { row, .. } | Change::Removed { row, .. } | Change::Node { row } => {
             Some(*row)
         }
-        Change::World => None,
+        Change::World | Change::Storage => None,
     }
 }
 
