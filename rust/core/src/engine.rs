@@ -5,6 +5,7 @@ use crate::diagnosis::Diagnosis;
 use crate::filtering::Rejection;
 use crate::memo::Refusal;
 use crate::memos::{DEFAULT_BUDGET, Memos};
+use crate::object;
 use crate::pick::{Choose, NEVER, draw, scaled};
 use crate::preempt::{self, Failed, Preemption};
 use crate::profile::{Profile, ProfileError};
@@ -67,6 +68,24 @@ impl Engine {
         Ok(())
     }
 
+    /// How many classes have remembered results.
+    pub fn classes(&self) -> usize {
+        self.memos.len()
+    }
+
+    /// Adds a pod given as JSON; the error says what is wrong with it.
+    pub fn add_pod_json(&mut self, json: &[u8]) -> Result<PodId, String> {
+        let source: object::Pod =
+            serde_json::from_slice(json).map_err(|error| format!("pod: {error}"))?;
+        Ok(self.snap.add_pod(&source))
+    }
+
+    /// Removes a pod with everything assumed for it.
+    pub fn remove_pod(&mut self, pod: PodId) {
+        self.forget(pod);
+        self.snap.remove_pod(pod);
+    }
+
     /// The profile that is responsible for a pod.
     pub fn profile_of(&self, pod: PodId) -> Option<(usize, Arc<Profile>)> {
         let name = self.snap.pods[pod].template.scheduler_name;
@@ -101,7 +120,7 @@ impl Engine {
         }
     }
 
-    fn unsupported(&self, pod: PodId) -> Option<Outcome> {
+    pub(crate) fn unsupported(&self, pod: PodId) -> Option<Outcome> {
         let because = |text: &str, plugin| {
             let diagnosis = Diagnosis {
                 nodes: self.snap.nodes.count(),
@@ -196,7 +215,7 @@ impl Engine {
         }
     }
 
-    fn rejected(&self, rejection: &Rejection) -> Outcome {
+    pub(crate) fn rejected(&self, rejection: &Rejection) -> Outcome {
         if !rejection.status.code.is_rejected() {
             let (plugin, message) = (rejection.plugin, rejection.status.message());
             return Outcome::Failed(format!("running PreFilter plugin \"{plugin}\": {message}"));

@@ -8,6 +8,7 @@ pub mod cycle;
 pub mod diagnosis;
 pub mod drf;
 pub mod engine;
+pub mod explain;
 pub mod filtering;
 pub mod intern;
 pub mod memo;

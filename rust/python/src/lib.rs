@@ -2,6 +2,9 @@
 
 use pyo3::prelude::*;
 
+mod engine;
+mod errors;
+mod explain;
 mod quantity;
 
 #[pymodule(name = "_core")]
@@ -10,6 +13,8 @@ mod core_module {
     #[expect(non_upper_case_globals, reason = "a Python module constant")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
+    #[pymodule_export]
+    use crate::engine::{Decision, Engine, Eviction};
     #[pymodule_export]
     use crate::quantity::Quantity;
 }
