@@ -1,9 +1,12 @@
 """Required inter-pod affinity and anti-affinity, in both directions."""
 
 from collections.abc import Iterable
+from functools import partial
 
 from tests.checker.selectors import is_empty, matches
 from tests.checker.world import Node, Pod, World
+
+Domains = dict[tuple[str, str], str]  # (topology key, value) -> a pod that was found there
 
 
 def pod_affinity(world: World, pod: Pod, node: Node) -> str | None:
@@ -13,13 +16,7 @@ def pod_affinity(world: World, pod: Pod, node: Node) -> str | None:
     missing = [t["topologyKey"] for t in terms if t["topologyKey"] not in node.labels]
     if missing:
         return f"the node has no label {missing[0]}"
-    friends = [(p, n) for p, n in world.where.values() if all(_wants(world, pod, t, p) for t in terms)]
-    found = {
-        (t["topologyKey"], n.labels[t["topologyKey"]])
-        for _, n in friends
-        for t in terms
-        if t["topologyKey"] in n.labels
-    }
+    found = world.once("friends", pod, partial(_friends, world, pod))
     if not found and all(_wants(world, pod, t, pod) for t in terms):
         return None  # the first of its kind: nothing matches anywhere, and it matches itself
     for term in terms:
@@ -30,30 +27,55 @@ def pod_affinity(world: World, pod: Pod, node: Node) -> str | None:
 
 
 def pod_anti_affinity(world: World, pod: Pod, node: Node) -> str | None:
-    for term in pod.anti_terms:
-        for other in _same_domain(world, term["topologyKey"], node, world.where):
-            if _wants(world, pod, term, other):
-                return f"{other.key} is in the same {term['topologyKey']}"
+    if not pod.anti_terms:
+        return None
+    found = world.once("foes", pod, partial(_foes, world, pod))
+    for key, value in node.labels.items():
+        if (key, value) in found:
+            return f"{found[key, value]} is in the same {key}"
     return None
 
 
 def existing_anti_affinity(world: World, pod: Pod, node: Node) -> str | None:
-    for key, other in world.repelling.items():
-        for term in other.anti_terms:
-            shared = list(_same_domain(world, term["topologyKey"], node, [key]))
-            if shared and _repels(world, other, term, pod):
-                return f"{other.key} keeps it out of its {term['topologyKey']}"
+    found = world.once("repelled", pod, partial(_repelled, world, pod))
+    for key, value in node.labels.items():
+        if (key, value) in found:
+            return f"{found[key, value]} keeps it out of its {key}"
     return None
 
 
-def _same_domain(world: World, key: str, node: Node, pods: Iterable[str]) -> Iterable[Pod]:
-    value = node.labels.get(key)
-    if value is None:
-        return
-    for name in pods:
-        other, its_node = world.where[name]
-        if its_node.labels.get(key) == value:
-            yield other
+def _friends(world: World, pod: Pod) -> Domains:
+    """Where pods are that match all the affinity terms at once."""
+    terms = pod.affinity_terms
+    friends = [(p, n) for p, n in world.where.values() if all(_wants(world, pod, t, p) for t in terms)]
+    return {domain: p.key for p, n in friends for domain in _domains(terms, n)}
+
+
+def _foes(world: World, pod: Pod) -> Domains:
+    """Where pods are that match one of the anti-affinity terms."""
+    return {
+        domain: other.key
+        for other, node in world.where.values()
+        for term in pod.anti_terms
+        if _wants(world, pod, term, other)
+        for domain in _domains([term], node)
+    }
+
+
+def _repelled(world: World, pod: Pod) -> Domains:
+    """Where pods are whose own anti-affinity terms match this pod."""
+    return {
+        domain: other.key
+        for other in world.repelling.values()
+        for term in other.anti_terms
+        if _repels(world, other, term, pod)
+        for domain in _domains([term], world.node_of(other.key))
+    }
+
+
+def _domains(terms: list[dict], node: Node) -> Iterable[tuple[str, str]]:
+    keys = [term["topologyKey"] for term in terms]
+    return [(key, node.labels[key]) for key in keys if key in node.labels]
 
 
 def _wants(world: World, pod: Pod, term: dict, other: Pod) -> bool:

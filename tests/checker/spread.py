@@ -1,6 +1,7 @@
 """PodTopologySpread with DoNotSchedule: the skew at the moment of the placement."""
 
 import json
+from functools import partial
 
 from tests.checker.local import allows
 from tests.checker.selectors import is_empty, matches, repelling
@@ -11,11 +12,11 @@ NO_DOMAIN = 2**31 - 1
 
 def spread(world: World, pod: Pod, node: Node) -> str | None:
     keys = [c["topologyKey"] for c in pod.hard_spread]
-    for constraint in pod.hard_spread:
+    for index, constraint in enumerate(pod.hard_spread):
         key = constraint["topologyKey"]
         if key not in node.labels:
             return f"the node has no label {key}"
-        counts = _counts(world, pod, constraint, keys)
+        counts = world.once(f"spread {index}", pod, partial(_counts, world, pod, constraint, keys))
         lowest = min(counts.values(), default=NO_DOMAIN)
         if len(counts) < (constraint.get("minDomains") or 1):
             lowest = 0

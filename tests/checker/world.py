@@ -1,14 +1,15 @@
 """The cluster as the checker sees it at one moment: nodes, and which pods are on them."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from tests.checker import requests
 from tests.checker.quantity import read, whole
 
+T = TypeVar("T")
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
@@ -101,8 +102,11 @@ class World:
         self.in_namespace: dict[str, dict[str, Pod]] = {}
         self.memo: dict[str, dict[str, str]] = {}
         self.storage: Any = None  # filled by Storage.of, on first use
+        self._version = 0
+        self._answers: dict[str, tuple[tuple[int, str], Any]] = {}
 
     def add(self, pod: Pod, node: Node) -> None:
+        self._version += 1
         self.where[pod.key] = (pod, node)
         self.on[node.name][pod.key] = pod
         self.used[node.name].update(pod.held)
@@ -111,11 +115,19 @@ class World:
             self.repelling[pod.key] = pod
 
     def remove(self, key: str) -> tuple[Pod, Node]:
+        self._version += 1
         pod, node = self.where.pop(key)
         del self.on[node.name][key], self.in_namespace[pod.namespace][key]
         self.used[node.name].subtract(pod.held)
         self.repelling.pop(key, None)
         return pod, node
+
+    def once(self, question: str, pod: Pod, answer: Callable[[], T]) -> T:
+        """The answer to a question about a pod, kept while the pod is asked about and nothing moves."""
+        state = (self._version, pod.key)
+        if question not in self._answers or self._answers[question][0] != state:
+            self._answers[question] = (state, answer())
+        return self._answers[question][1]
 
     def node_of(self, key: str) -> Node:
         return self.where[key][1]
