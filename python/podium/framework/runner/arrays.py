@@ -31,17 +31,16 @@ def check_filter(plugin: str, answer: Any, nodes: int) -> FilterResult:
     _check_array(where, "mask", result.mask, nodes, "b", "bool")
     if not isinstance(result.reasons, tuple) or not all(isinstance(text, str) for text in result.reasons):
         raise PluginError(f"{where} gave reasons that are not a tuple of strings")
-    out = ~result.mask
     if result.reason is not None:
         _check_array(where, "reason", result.reason, nodes, "iu", "an integer")
-        bad = out & ((result.reason < 0) | (result.reason >= len(result.reasons)))
+        bad = ~result.mask & ((result.reason < 0) | (result.reason >= len(result.reasons)))
         if bad.any():
             row = int(bad.argmax())
             text = f"reason {result.reason[row]} for row {row}, of {len(result.reasons)} reasons"
             raise PluginError(f"{where} gave {text}")
     if not isinstance(result.code, Code):
         _check_array(where, "code", result.code, nodes, "iu", "an integer")
-        bad = out & ~np.isin(result.code, list(_CODES))
+        bad = ~result.mask & ~np.isin(result.code, list(_CODES))
         if bad.any():
             raise PluginError(f"{where} gave {result.code[int(bad.argmax())]}, which is no status code")
     return result
@@ -52,8 +51,6 @@ def group_rejections(
 ) -> Iterator[RejectedNodes]:
     """Split the rows that ``rejected`` marks by code and reasons, in the order of their first row."""
     rows = np.flatnonzero(rejected)
-    if not len(rows):
-        return
     if result.reason is None and isinstance(result.code, Code):
         yield RejectedNodes(_status(plugin, result, int(result.code), None), rows)
         return
@@ -86,6 +83,8 @@ def check_scores(plugin: str, method: str, answer: Any, nodes: int) -> NDArray[n
 
 def check_range(plugin: str, scores: NDArray[np.int64], candidates: NDArray[np.bool_]) -> None:
     """Refuse normalised scores outside 0..100 on a feasible node."""
+    if scores.min(initial=MIN_SCORE) >= MIN_SCORE and scores.max(initial=MIN_SCORE) <= MAX_SCORE:
+        return
     bad = candidates & ((scores < MIN_SCORE) | (scores > MAX_SCORE))
     if bad.any():
         row = int(bad.argmax())

@@ -57,15 +57,18 @@ class FilterRunner:
         ``native_first`` says which native plugin rejected each node first, as in ``FilterOutcome.first``.
         """
         first = np.full(len(nodes), -1, np.int16) if native_first is None else native_first.astype(np.int16)
+        last = -1 if native_first is None else int(first.max(initial=-1))
         rejected: list[RejectedNodes] = []
         for member in self.members.at("filter", state):
-            candidates = (first < 0) | (first > member.order)
-            if member.name in state.skip_filter or not candidates.any():
+            candidates = first < 0 if last <= member.order else (first < 0) | (first > member.order)
+            if member.name in state.skip_filter or not np.count_nonzero(candidates):
                 continue
             result = self._ask(member, state, pod, nodes.with_candidates(candidates))
             if isinstance(result, Status):
                 return FilterOutcome(result, first, tuple(rejected))
-            out = candidates & ~result.mask
+            out = candidates > result.mask
+            if not np.count_nonzero(out):
+                continue
             groups = list(group_rejections(member.name, result, out))
             unusable = [group.status for group in groups if not group.status.is_rejected]
             if unusable:
@@ -91,7 +94,7 @@ class FilterRunner:
 
 def _filter_code(result: FilterResult) -> Code:
     """Return the code that the metrics show for a whole call."""
-    if bool(result.mask.all()):
+    if np.count_nonzero(result.mask) == len(result.mask):
         return Code.SUCCESS
     return result.code if isinstance(result.code, Code) else Code.UNSCHEDULABLE
 

@@ -32,7 +32,7 @@ class PluginScores:
     @property
     def weighted(self) -> NDArray[np.int64]:
         """The plugin's part of the total."""
-        return self.normalized * np.int64(self.weight)
+        return self.normalized if self.weight == 1 else self.normalized * np.int64(self.weight)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,14 +97,17 @@ class ScoreRunner:
             return _failed("applying score defaultWeights on Score plugins", failure, count)
         for own in plugins:
             total += own.weighted
-        total[~candidates] = 0
+        if np.count_nonzero(candidates) < count:
+            total *= candidates
         return ScoreOutcome(SUCCESS, tuple(plugins), total)
 
     def _score(self, member: Member, state: CycleState, pod: Pod, nodes: NodesView) -> Any:
-        def body() -> NDArray[np.int64]:
-            return check_scores(member.name, "score", member.plugin.score(state, pod, nodes), len(nodes))
-
-        return self.calls.run("Score", member.name, body, _success)
+        return self.calls.run(
+            "Score",
+            member.name,
+            lambda: check_scores(member.name, "score", member.plugin.score(state, pod, nodes), len(nodes)),
+            _success,
+        )
 
     def _normalize(
         self, member: Member, state: CycleState, pod: Pod, nodes: NodesView, scores: NDArray[np.int64]
@@ -113,12 +116,15 @@ class ScoreRunner:
             return scores
         view = scores.view()
         view.flags.writeable = False
-
-        def body() -> NDArray[np.int64]:
-            answer = member.plugin.normalize_score(state, pod, nodes, view)
-            return check_scores(member.name, "normalize_score", answer, len(nodes))
-
-        return self.calls.run("ScoreExtensionNormalize", member.name, body, _success)
+        normalize = member.plugin.normalize_score
+        return self.calls.run(
+            "ScoreExtensionNormalize",
+            member.name,
+            lambda: check_scores(
+                member.name, "normalize_score", normalize(state, pod, nodes, view), len(nodes)
+            ),
+            _success,
+        )
 
 
 def _success(_: Any) -> Code:
