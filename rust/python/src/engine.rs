@@ -59,7 +59,7 @@ impl Engine {
         py.detach(|| Ok(work(&mut *self.lock()?)))
     }
 
-    pub(crate) fn pod(engine: &engine::Engine, pod: u32) -> PyResult<PodId> {
+    fn pod(engine: &engine::Engine, pod: u32) -> PyResult<PodId> {
         let id = PodId(pod);
         match engine.snap.pods.get(id) {
             Some(_) => Ok(id),

@@ -1,4 +1,5 @@
 import pytest
+
 from podium.errors import ConfigError
 from podium.framework.config import parse_config
 from podium.framework.registry import Registry

@@ -1,7 +1,7 @@
 import msgspec
 import pytest
 
-# kube-scheduler v1.37.2, pkg/scheduler/apis/config/testing/defaults: PluginConfigsV1, in the versioned API.
+# kube-scheduler v1.37.2, pkg/scheduler/apis/config/testing/defaults: PluginConfigsV1, as the versioned API writes it.
 DEFAULTS = {
     "DefaultPreemption": {"minCandidateNodesPercentage": 10, "minCandidateNodesAbsolute": 100},
     "DynamicResources": {"filterTimeout": "10s", "bindingTimeout": "10m0s"},
@@ -67,8 +67,7 @@ def test_defaults_are_upstreams(read):
         ),
         (
             "NodeResourcesFit",
-            "{scoringStrategy: {type: MostAllocated, resources: [{name: nvidia.com/gpu}, {name: cpu, "
-            "weight: 3}]}}",
+            "{scoringStrategy: {type: MostAllocated, resources: [{name: nvidia.com/gpu}, {name: cpu, weight: 3}]}}",
             {
                 "scoringStrategy": {
                     "type": "MostAllocated",
@@ -119,8 +118,8 @@ TERM = f"{PATH}.addedAffinity.requiredDuringSchedulingIgnoredDuringExecution.nod
 
 
 def expression(text):
-    terms = f"{{nodeSelectorTerms: [{{matchExpressions: [{text}]}}]}}"
-    return f"{{addedAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {terms}}}}}"
+    term = f"[{{matchExpressions: [{text}]}}]"
+    return f"{{addedAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: {term}}}}}}}"
 
 
 @pytest.mark.parametrize(
@@ -161,8 +160,7 @@ def expression(text):
             "NodeAffinity",
             expression("{key: foo, operator: Equals}"),
             [
-                f'{TERM}.matchExpressions[0].operator: Unsupported value: "Equals": supported values: "In", '
-                f'"NotIn", '
+                f'{TERM}.matchExpressions[0].operator: Unsupported value: "Equals": supported values: "In", "NotIn", '
                 '"Exists", "DoesNotExist", "Gt", "Lt"'
             ],
         ),
@@ -170,8 +168,7 @@ def expression(text):
             "NodeAffinity",
             expression("{key: foo, operator: Gt, values: [x]}"),
             [
-                f"{TERM}.matchExpressions[0].values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the "
-                f"value "
+                f"{TERM}.matchExpressions[0].values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the value "
                 "must be an integer"
             ],
         ),
@@ -179,8 +176,7 @@ def expression(text):
             "NodeAffinity",
             expression("{key: foo, operator: Exists, values: [x]}"),
             [
-                f'{TERM}.matchExpressions[0].values: Invalid value: ["x"]: values set must be empty for '
-                f"exists and "
+                f'{TERM}.matchExpressions[0].values: Invalid value: ["x"]: values set must be empty for exists and '
                 "does not exist"
             ],
         ),
@@ -188,8 +184,7 @@ def expression(text):
             "NodeAffinity",
             expression("{key: foo, operator: In}"),
             [
-                f"{TERM}.matchExpressions[0].values: Invalid value: []: for 'in', 'notin' operators, values "
-                f"set "
+                f"{TERM}.matchExpressions[0].values: Invalid value: []: for 'in', 'notin' operators, values set "
                 "can't be empty"
             ],
         ),
@@ -203,16 +198,12 @@ def expression(text):
         ),
         (
             "NodeResourcesFit",
-            "{ignoredResourceGroups: [a/b], scoringStrategy: {type: Best, resources: [{name: cpu, weight: "
-            "101}]}}",
+            "{ignoredResourceGroups: [a/b], scoringStrategy: {type: Best, resources: [{name: cpu, weight: 101}]}}",
             [
-                f'{PATH}.ignoredResourceGroups[0]: Invalid value: "a/b": resource group name can\'t '
-                f"contain '/'",
-                f'{PATH}.scoringStrategy.type: Unsupported value: "Best": supported values: '
-                f'"LeastAllocated", '
+                f"{PATH}.ignoredResourceGroups[0]: Invalid value: \"a/b\": resource group name can't contain '/'",
+                f'{PATH}.scoringStrategy.type: Unsupported value: "Best": supported values: "LeastAllocated", '
                 '"MostAllocated", "RequestedToCapacityRatio"',
-                f"{PATH}.scoringStrategy.resources[0].weight: Invalid value: 101: resource weight of cpu "
-                f"not in "
+                f"{PATH}.scoringStrategy.resources[0].weight: Invalid value: 101: resource weight of cpu not in "
                 "valid range (0, 100]",
             ],
         ),
@@ -220,8 +211,7 @@ def expression(text):
             "NodeResourcesFit",
             "{scoringStrategy: {type: RequestedToCapacityRatio}}",
             [
-                f"{PATH}.scoringStrategy.requestedToCapacityRatio: Required value: must be specified when "
-                f"type is "
+                f"{PATH}.scoringStrategy.requestedToCapacityRatio: Required value: must be specified when type is "
                 "RequestedToCapacityRatio"
             ],
         ),
@@ -251,11 +241,9 @@ def expression(text):
                 f'{PATH}.defaultingType: Invalid value: "System": when .defaultConstraints are not empty',
                 f"{PATH}.defaultConstraints[0].maxSkew: Invalid value: 0: not in valid range (0, inf)",
                 f"{PATH}.defaultConstraints[0].topologyKey: Required value: can not be empty",
-                f'{PATH}.defaultConstraints[0].whenUnsatisfiable: Unsupported value: "Maybe": supported '
-                f"values: "
+                f'{PATH}.defaultConstraints[0].whenUnsatisfiable: Unsupported value: "Maybe": supported values: '
                 '"DoNotSchedule", "ScheduleAnyway"',
-                f"{PATH}.defaultConstraints[0].labelSelector: Forbidden: constraint must not define a "
-                f"selector, as "
+                f"{PATH}.defaultConstraints[0].labelSelector: Forbidden: constraint must not define a selector, as "
                 "they deduced for each pod",
             ],
         ),
@@ -263,8 +251,7 @@ def expression(text):
             "VolumeBinding",
             "{bindTimeoutSeconds: -1}",
             [
-                f"{PATH}.bindTimeoutSeconds: Invalid value: -1: invalid BindTimeoutSeconds, should not be a "
-                f"negative "
+                f"{PATH}.bindTimeoutSeconds: Invalid value: -1: invalid BindTimeoutSeconds, should not be a negative "
                 "value"
             ],
         ),
@@ -273,8 +260,7 @@ def expression(text):
             "{kind: NodeAffinityArgs}",
             [
                 f"{PATH}: args for plugin VolumeBinding were not of type "
-                "VolumeBindingArgs.kubescheduler.config.k8s.io/v1, got "
-                "NodeAffinityArgs.kubescheduler.config.k8s.io/v1"
+                "VolumeBindingArgs.kubescheduler.config.k8s.io/v1, got NodeAffinityArgs.kubescheduler.config.k8s.io/v1"
             ],
         ),
         ("VolumeBinding", "[]", [f"{PATH}: expected a map, got a list"]),
