@@ -1,18 +1,17 @@
 """Small random clusters, one per seed, with every kind of constraint somewhere among them."""
 
 import random
-from collections.abc import Callable
+from typing import Any
 
 from tests.checker import builders as b
+from tests.checker.random_pods import random_pod
 
-APPS = ("api", "db", "web", "job")
 ZONES = ("a", "b", "c")
 TAINTS = (
     {"key": "dedicated", "value": "batch", "effect": "NoSchedule"},
     {"key": "flaky", "effect": "PreferNoSchedule"},
     {"key": "draining", "effect": "NoExecute"},
 )
-Ingredient = Callable[[random.Random, dict], None]
 
 
 def random_cluster(seed: int) -> list[dict]:
@@ -22,17 +21,20 @@ def random_cluster(seed: int) -> list[dict]:
     """
     rng = random.Random(seed)
     nodes = [_node(rng, f"n{i}") for i in range(rng.randint(3, 12))]
-    objects = [*_classes(), *nodes]
+    objects = [*_classes(), *nodes, *_csi_nodes(rng, nodes)]
     for i in range(rng.randint(10, 60)):
         objects += _pod_with_objects(rng, f"p{i}", nodes)
+    objects += _shared_claims(rng, [o for o in objects if o["kind"] == "Pod"])
     rng.shuffle(objects)
     return objects
 
 
 def _classes() -> list[dict]:
-    def named(kind: str, version: str, name: str, **fields: object) -> dict:
+    def named(kind: str, version: str, name: str, **fields: Any) -> dict:
         return {"apiVersion": version, "kind": kind, "metadata": {"name": name}, **fields}
 
+    shop = named("Namespace", "v1", "shop")
+    shop["metadata"]["labels"] = {"team": "shop"}
     return [
         named("PriorityClass", "scheduling.k8s.io/v1", "high", value=1000),
         named("PriorityClass", "scheduling.k8s.io/v1", "polite", value=500, preemptionPolicy="Never"),
@@ -40,6 +42,7 @@ def _classes() -> list[dict]:
             "RuntimeClass", "node.k8s.io/v1", "boxed", handler="boxed", overhead={"podFixed": {"cpu": "150m"}}
         ),
         named("Namespace", "v1", "default"),
+        shop,
         b.storage_class("fast"),
         b.storage_class("made", provisioner="csi.example.com"),
     ]
@@ -57,117 +60,70 @@ def _node(rng: random.Random, name: str) -> dict:
         node["spec"]["unschedulable"] = True
     if rng.random() < 0.4:
         node["metadata"]["labels"]["disk"] = rng.choice(["ssd", "hdd"])
+    if rng.random() < 0.6:
+        node["metadata"]["labels"]["size"] = rng.choice(["2", "5", "08", "large"])
+    if rng.random() < 0.1:
+        del node["metadata"]["labels"][b.ZONE]
     return node
 
 
+def _csi_nodes(rng: random.Random, nodes: list[dict]) -> list[dict]:
+    names = [n["metadata"]["name"] for n in nodes]
+    return [b.csi_node(name, csi_example_com=rng.choice([1, 2, 8])) for name in names if rng.random() < 0.7]
+
+
 def _pod_with_objects(rng: random.Random, name: str, nodes: list[dict]) -> list[dict]:
-    requests = {"cpu": f"{rng.choice([100, 250, 500, 1000])}m", "memory": f"{rng.choice([64, 256, 1024])}Mi"}
-    pod = b.pod(name, requests if rng.random() < 0.9 else None, labels={"app": rng.choice(APPS)})
-    for ingredient in INGREDIENTS:
-        if rng.random() < 0.12:
-            ingredient(rng, pod)
+    pod = random_pod(rng, name)
     if rng.random() < 0.15:  # bound by somebody else, with no regard for any constraint but existence
         pod["spec"]["nodeName"] = rng.choice(nodes)["metadata"]["name"]
         pod["status"] = {"phase": "Running", "startTime": "2026-01-01T00:00:00Z"}
-        pod["spec"].pop("schedulingGates", None)
+        return [_settled(pod)]
+    if rng.random() < 0.15:
+        pod["metadata"]["namespace"] = "shop"
         return [pod]
     return [pod, *(_volume(rng, pod) if rng.random() < 0.15 else [])]
 
 
+def _settled(pod: dict) -> dict:
+    """The pod without what only admission and the queue would read: it was admitted long ago."""
+    spec = pod["spec"]
+    for asked in ("schedulingGates", "runtimeClassName"):
+        spec.pop(asked, None)
+    rules = [r for side, r in spec.get("affinity", {}).items() if side != "nodeAffinity"]
+    for term in [t for r in rules for t in r["requiredDuringSchedulingIgnoredDuringExecution"]]:
+        term.pop("matchLabelKeys", None)
+        term.pop("mismatchLabelKeys", None)
+    return pod
+
+
 def _volume(rng: random.Random, pod: dict) -> list[dict]:
+    """A claim of the pod's own: bound, or to be bound where the pod goes."""
     name = f"c-{pod['metadata']['name']}"
-    pod["spec"].setdefault("volumes", []).extend(b.using(name))
+    pod["spec"].setdefault("volumes", []).append(_mounted(name))
     if rng.random() < 0.5:
-        return [
-            b.claim(name, class_name=rng.choice(["fast", "made"])),
-            b.volume(f"{name}-pv", zone=rng.choice(ZONES)),
-        ]
-    bound = b.volume(f"{name}-pv", zone=rng.choice([None, *ZONES]), labels={b.ZONE: rng.choice(ZONES)})
-    bound["spec"]["claimRef"] = {"kind": "PersistentVolumeClaim", "namespace": "default", "name": name}
-    bound["status"]["phase"] = "Bound"
-    return [b.claim(name, volume=f"{name}-pv"), bound]
+        return _bound(name, "ReadWriteOnce", zone=rng.choice([None, *ZONES]))
+    waiting = b.claim(name, class_name=rng.choice(["fast", "made"]))
+    return [waiting, b.volume(f"{name}-pv", zone=rng.choice(ZONES))]
 
 
-def _selector(rng: random.Random, pod: dict) -> None:
-    pod["spec"]["nodeSelector"] = {"disk": rng.choice(["ssd", "hdd"])}
+def _shared_claims(rng: random.Random, pods: list[dict]) -> list[dict]:
+    """Two bound claims that several pods use, one of them for a single pod at a time."""
+    made = []
+    for mode in ("ReadWriteOnce", "ReadWriteOncePod"):
+        name = f"shared-{mode.lower()}"
+        for pod in pods:
+            if pod["metadata"]["namespace"] == "default" and rng.random() < 0.05:
+                pod["spec"].setdefault("volumes", []).append(_mounted(name))
+        made += _bound(name, mode, zone=rng.choice([None, *ZONES]))
+    return made
 
 
-def _affinity(rng: random.Random, pod: dict) -> None:
-    pod["spec"].setdefault("affinity", {}).update(b.at_node(b.ZONE, *rng.sample(ZONES, 2)))
+def _mounted(claim: str) -> dict:
+    return {"name": claim, "persistentVolumeClaim": {"claimName": claim}}
 
 
-def _together(rng: random.Random, pod: dict) -> None:
-    app = rng.choice([pod["metadata"]["labels"]["app"], rng.choice(APPS)])
-    pod["spec"].setdefault("affinity", {}).update(
-        b.on_same(rng.choice([b.ZONE, b.HOST]), "podAffinity", app=app)
-    )
-
-
-def _apart(rng: random.Random, pod: dict) -> None:
-    key, app = rng.choice([b.ZONE, b.HOST, b.HOST]), rng.choice(APPS)
-    pod["spec"].setdefault("affinity", {}).update(b.on_same(key, "podAntiAffinity", app=app))
-
-
-def _spread(rng: random.Random, pod: dict) -> None:
-    constraint = b.spread_over(
-        rng.choice([b.ZONE, b.HOST]), skew=rng.choice([1, 2]), app=pod["metadata"]["labels"]["app"]
-    )
-    constraint["whenUnsatisfiable"] = rng.choice(["DoNotSchedule", "DoNotSchedule", "ScheduleAnyway"])
-    constraint["nodeTaintsPolicy"] = rng.choice(["Honor", "Ignore"])
-    pod["spec"]["topologySpreadConstraints"] = [constraint]
-
-
-def _tolerations(rng: random.Random, pod: dict) -> None:
-    taint = rng.choice(TAINTS)
-    pod["spec"]["tolerations"] = [{"key": taint["key"], "operator": "Exists", "effect": taint["effect"]}]
-
-
-def _port(rng: random.Random, pod: dict) -> None:
-    port = rng.choice([8080, 9090])
-    pod["spec"]["containers"][0]["ports"] = [{"containerPort": port, "hostPort": port}]
-
-
-def _gpu(rng: random.Random, pod: dict) -> None:
-    resources = pod["spec"]["containers"][0].setdefault("resources", {})
-    resources["limits"] = {"example.com/gpu": str(rng.choice([1, 2]))}
-
-
-def _sidecar(rng: random.Random, pod: dict) -> None:
-    sidecar = {"name": "side", "image": "registry.example/side:1", "restartPolicy": "Always"}
-    sidecar["resources"] = {"requests": {"cpu": f"{rng.choice([50, 200])}m"}}
-    starter = {"name": "start", "image": "registry.example/start:1", "resources": {"requests": {"cpu": "1"}}}
-    pod["spec"]["initContainers"] = [sidecar, starter] if rng.random() < 0.5 else [starter, sidecar]
-
-
-def _priority(rng: random.Random, pod: dict) -> None:
-    pod["spec"]["priorityClassName"] = rng.choice(["high", "polite"])
-
-
-def _gate(_rng: random.Random, pod: dict) -> None:
-    pod["spec"]["schedulingGates"] = [{"name": "example.com/wait"}]
-
-
-def _boxed(_rng: random.Random, pod: dict) -> None:
-    pod["spec"]["runtimeClassName"] = "boxed"
-
-
-def _disk(rng: random.Random, pod: dict) -> None:
-    disk = {"pdName": rng.choice(["disk-1", "disk-2"]), "readOnly": rng.random() < 0.5}
-    pod["spec"].setdefault("volumes", []).append({"name": "disk", "gcePersistentDisk": disk})
-
-
-INGREDIENTS: tuple[Ingredient, ...] = (
-    _selector,
-    _affinity,
-    _together,
-    _apart,
-    _spread,
-    _tolerations,
-    _port,
-    _gpu,
-    _sidecar,
-    _priority,
-    _gate,
-    _boxed,
-    _disk,
-)
+def _bound(name: str, mode: str, *, zone: str | None) -> list[dict]:
+    volume = b.volume(f"{name}-pv", zone=zone, labels={b.ZONE: zone or "a__b__c"})
+    volume["spec"]["claimRef"] = {"kind": "PersistentVolumeClaim", "namespace": "default", "name": name}
+    volume["status"]["phase"] = "Bound"
+    return [b.claim(name, volume=f"{name}-pv", mode=mode), volume]

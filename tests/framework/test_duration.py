@@ -1,7 +1,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from podium.framework.duration import Duration
 
 # Values and spellings: time.ParseDuration and Duration.String of Go.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum, IntFlag, StrEnum
 from typing import Any, Final
 
-from podium.framework.objects import Pod
+from podium.api import Pod
 
 
 class Resource(StrEnum):

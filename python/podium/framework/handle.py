@@ -6,8 +6,8 @@ from typing import Protocol, Self
 
 import numpy as np
 
+from podium.api import Pod
 from podium.framework.nodes import NodesView
-from podium.framework.objects import Pod
 
 
 class WaitingPod(Protocol):

@@ -12,6 +12,8 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from podium.api import Taint
+
 T = TypeVar("T")
 
 
@@ -25,15 +27,6 @@ class Interned(Generic[T]):
 
     codes: NDArray[np.int32]
     values: Sequence[T]
-
-
-@dataclass(frozen=True, slots=True)
-class Taint:
-    """A taint of a node."""
-
-    key: str
-    value: str
-    effect: str
 
 
 class NodeRow(Protocol):
@@ -102,6 +95,9 @@ class NodesView(Protocol):
 
     def column(self, name: str) -> NDArray[np.generic]:
         """Return a custom column that a plugin registered through its handle, shape (nodes,)."""
+
+    def with_candidates(self, candidates: NDArray[np.bool_]) -> "NodesView":
+        """Return the same rows with other candidates; the framework does this between plugins."""
 
     def row(self, at: int) -> NodeRow:
         """Return one node."""

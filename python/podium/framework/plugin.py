@@ -15,10 +15,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from podium.api import Pod
 from podium.framework.events import EventRegistration
 from podium.framework.handle import Handle
 from podium.framework.nodes import NodeRow, NodesView
-from podium.framework.objects import Pod
 from podium.framework.results import FilterResult, NodeStatuses, PostFilterResult, PreFilterResult, PreFlight
 from podium.framework.state import CycleState
 from podium.framework.status import Status

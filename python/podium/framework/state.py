@@ -37,6 +37,7 @@ class CycleState:
     the rest of the attempt.
     """
 
+    concerned: frozenset[str] | None = None
     skip_filter: frozenset[str] = frozenset()
     skip_score: frozenset[str] = frozenset()
     skip_pre_bind: frozenset[str] = frozenset()
@@ -82,6 +83,7 @@ class CycleState:
         with self._lock:
             values = {name: _clone(value) for name, value in self._values.items()}
         return CycleState(
+            concerned=self.concerned,
             skip_filter=self.skip_filter,
             skip_score=self.skip_score,
             skip_pre_bind=self.skip_pre_bind,

@@ -41,6 +41,21 @@ impl Diagnosis {
         }
     }
 
+    /// A rejection at Reserve or Permit, where one node was in question.
+    pub fn of_refusal(plugin: &'static str, status: &Status) -> Self {
+        let reasons = status
+            .reasons
+            .iter()
+            .map(|reason| (reason.clone(), 1))
+            .collect();
+        Diagnosis {
+            nodes: 1,
+            reasons,
+            plugins: vec![plugin],
+            ..Diagnosis::default()
+        }
+    }
+
     /// `crowded` holds the rows that fail only, or first, because of pods nominated there.
     pub fn of_verdicts(
         snap: &Snapshot,
@@ -123,9 +138,4 @@ impl Diagnosis {
         }
         text
     }
-}
-
-/// The text of a rejection at Reserve or Permit, where one node was in question.
-pub fn rejected_message(status: &Status) -> String {
-    format!("0/1 nodes are available: 1 {}.", status.message())
 }

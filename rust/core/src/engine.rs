@@ -9,6 +9,7 @@ use crate::object;
 use crate::pick::{Choose, NEVER, draw, scaled};
 use crate::preempt::{self, Failed, Preemption};
 use crate::profile::{Profile, ProfileError};
+use crate::queue::Queue;
 use crate::snapshot::{PodId, Row, Snapshot};
 use crate::status::Status;
 use std::sync::Arc;
@@ -27,6 +28,7 @@ pub struct Engine {
     pub settings: Settings,
     profiles: Vec<Arc<Profile>>,
     memos: Memos,
+    pub queue: Queue,
     /// Where the next sample starts; shared by all profiles, as upstream.
     start: usize,
 }
@@ -53,6 +55,7 @@ impl Engine {
             settings,
             profiles: Vec::new(),
             memos: Memos::new(DEFAULT_BUDGET),
+            queue: Queue::default(),
             start: 0,
         }
     }
@@ -335,6 +338,37 @@ impl Engine {
         self.snap.unplace(pod);
     }
 
+    /// Takes up to `limit` pods off the queue, schedules and assumes each; stops at the first that needs
+    /// more than that.
+    pub fn run_batch(&mut self, limit: usize, placed: &mut Vec<(PodId, Row)>) -> Option<Stopped> {
+        for _ in 0..limit {
+            let pod = self.queue.pop()?;
+            if self
+                .profile_of(pod)
+                .is_none_or(|(_, profile)| profile.needs_caller)
+            {
+                return Some(Stopped { pod, outcome: None });
+            }
+            let attempt = u64::from(self.queue.attempts(pod));
+            let outcome = self.schedule(pod, attempt);
+            let Outcome::Placed { row, .. } = outcome else {
+                return Some(Stopped {
+                    pod,
+                    outcome: Some(outcome),
+                });
+            };
+            if let Err((plugin, status)) = self.assume(pod, row) {
+                return Some(Stopped {
+                    pod,
+                    outcome: Some(Outcome::reserve_refused(plugin, &status)),
+                });
+            }
+            self.queue.settle(pod);
+            placed.push((pod, row));
+        }
+        None
+    }
+
     /// Schedules and assumes a run of pods; stops behind the first that no node can take. Returns a row
     /// per pod tried; the last is `None` if it was that one.
     pub fn schedule_batch(&mut self, pods: &[(PodId, u64)], rows: &mut Vec<Option<Row>>) {
@@ -356,6 +390,24 @@ impl Engine {
         self.snap.refresh();
         let (_, profile) = self.profile_of(pod)?;
         Some(Judged::new(&mut self.snap, &profile, pod))
+    }
+}
+
+/// Where a batch ended early: a popped pod that is not placed.
+#[derive(Debug)]
+pub struct Stopped {
+    pub pod: PodId,
+    /// `None`: its profile has plugins of the caller's, nothing was tried yet.
+    pub outcome: Option<Outcome>,
+}
+
+impl Outcome {
+    /// A plugin refused at Reserve: the pod waits for an event that concerns that plugin.
+    fn reserve_refused(plugin: &'static str, status: &Status) -> Self {
+        if !status.code.is_rejected() {
+            return Outcome::Failed(status.message());
+        }
+        Outcome::Unschedulable(Arc::new(Diagnosis::of_refusal(plugin, status)))
     }
 }
 

@@ -22,6 +22,7 @@ pub mod plugins;
 pub mod preempt;
 pub mod profile;
 pub mod quantity;
+pub mod queue;
 pub mod resources;
 pub mod scoring;
 pub mod selector;

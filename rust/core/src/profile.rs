@@ -40,6 +40,8 @@ struct Document {
     post_filter: Vec<String>,
     #[serde(default)]
     args: BTreeMap<String, Value>,
+    #[serde(default)]
+    needs_caller: bool,
 }
 
 /// Arguments of DefaultPreemption, which is no per-node plugin.
@@ -71,6 +73,8 @@ pub struct Profile {
     /// In Score order, with weights. A plugin whose PreScore is disabled stands here all the same.
     pub score: Vec<(Arc<dyn Plugin>, i64)>,
     pub reserve: Vec<Arc<dyn Plugin>>,
+    /// The profile has plugins of the caller's in the scheduling cycle: no pod of it is placed in a batch.
+    pub needs_caller: bool,
     /// `None`: DefaultPreemption is disabled.
     pub preemption: Option<PreemptionArgs>,
 }
@@ -113,6 +117,7 @@ impl Profile {
             filter,
             score,
             reserve,
+            needs_caller: document.needs_caller,
             preemption: Self::preemption(&document)?,
         })
     }

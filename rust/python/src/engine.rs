@@ -59,7 +59,7 @@ impl Engine {
         py.detach(|| Ok(work(&mut *self.lock()?)))
     }
 
-    fn pod(engine: &engine::Engine, pod: u32) -> PyResult<PodId> {
+    pub(crate) fn pod(engine: &engine::Engine, pod: u32) -> PyResult<PodId> {
         let id = PodId(pod);
         match engine.snap.pods.get(id) {
             Some(_) => Ok(id),

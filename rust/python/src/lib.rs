@@ -6,6 +6,7 @@ mod engine;
 mod errors;
 mod explain;
 mod quantity;
+mod queue;
 
 #[pymodule(name = "_core")]
 mod core_module {
@@ -17,4 +18,6 @@ mod core_module {
     use crate::engine::{Decision, Engine, Eviction};
     #[pymodule_export]
     use crate::quantity::Quantity;
+    #[pymodule_export]
+    use crate::queue::Batch;
 }

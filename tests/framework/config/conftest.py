@@ -1,5 +1,4 @@
 import pytest
-
 from podium.errors import ConfigError
 from podium.framework.config import parse_config
 from podium.framework.registry import Registry

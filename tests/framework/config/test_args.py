@@ -1,7 +1,7 @@
 import msgspec
 import pytest
 
-# kube-scheduler v1.37.2, pkg/scheduler/apis/config/testing/defaults: PluginConfigsV1, as the versioned API writes it.
+# kube-scheduler v1.37.2, pkg/scheduler/apis/config/testing/defaults: PluginConfigsV1, in the versioned API.
 DEFAULTS = {
     "DefaultPreemption": {"minCandidateNodesPercentage": 10, "minCandidateNodesAbsolute": 100},
     "DynamicResources": {"filterTimeout": "10s", "bindingTimeout": "10m0s"},
@@ -67,7 +67,8 @@ def test_defaults_are_upstreams(read):
         ),
         (
             "NodeResourcesFit",
-            "{scoringStrategy: {type: MostAllocated, resources: [{name: nvidia.com/gpu}, {name: cpu, weight: 3}]}}",
+            "{scoringStrategy: {type: MostAllocated, resources: [{name: nvidia.com/gpu}, {name: cpu, "
+            "weight: 3}]}}",
             {
                 "scoringStrategy": {
                     "type": "MostAllocated",
@@ -118,8 +119,8 @@ TERM = f"{PATH}.addedAffinity.requiredDuringSchedulingIgnoredDuringExecution.nod
 
 
 def expression(text):
-    term = f"[{{matchExpressions: [{text}]}}]"
-    return f"{{addedAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: {term}}}}}}}"
+    terms = f"{{nodeSelectorTerms: [{{matchExpressions: [{text}]}}]}}"
+    return f"{{addedAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {terms}}}}}"
 
 
 @pytest.mark.parametrize(
@@ -160,7 +161,8 @@ def expression(text):
             "NodeAffinity",
             expression("{key: foo, operator: Equals}"),
             [
-                f'{TERM}.matchExpressions[0].operator: Unsupported value: "Equals": supported values: "In", "NotIn", '
+                f'{TERM}.matchExpressions[0].operator: Unsupported value: "Equals": supported values: "In", '
+                f'"NotIn", '
                 '"Exists", "DoesNotExist", "Gt", "Lt"'
             ],
         ),
@@ -168,7 +170,8 @@ def expression(text):
             "NodeAffinity",
             expression("{key: foo, operator: Gt, values: [x]}"),
             [
-                f"{TERM}.matchExpressions[0].values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the value "
+                f"{TERM}.matchExpressions[0].values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the "
+                f"value "
                 "must be an integer"
             ],
         ),
@@ -176,7 +179,8 @@ def expression(text):
             "NodeAffinity",
             expression("{key: foo, operator: Exists, values: [x]}"),
             [
-                f'{TERM}.matchExpressions[0].values: Invalid value: ["x"]: values set must be empty for exists and '
+                f'{TERM}.matchExpressions[0].values: Invalid value: ["x"]: values set must be empty for '
+                f"exists and "
                 "does not exist"
             ],
         ),
@@ -184,7 +188,8 @@ def expression(text):
             "NodeAffinity",
             expression("{key: foo, operator: In}"),
             [
-                f"{TERM}.matchExpressions[0].values: Invalid value: []: for 'in', 'notin' operators, values set "
+                f"{TERM}.matchExpressions[0].values: Invalid value: []: for 'in', 'notin' operators, values "
+                f"set "
                 "can't be empty"
             ],
         ),
@@ -198,12 +203,16 @@ def expression(text):
         ),
         (
             "NodeResourcesFit",
-            "{ignoredResourceGroups: [a/b], scoringStrategy: {type: Best, resources: [{name: cpu, weight: 101}]}}",
+            "{ignoredResourceGroups: [a/b], scoringStrategy: {type: Best, resources: [{name: cpu, weight: "
+            "101}]}}",
             [
-                f"{PATH}.ignoredResourceGroups[0]: Invalid value: \"a/b\": resource group name can't contain '/'",
-                f'{PATH}.scoringStrategy.type: Unsupported value: "Best": supported values: "LeastAllocated", '
+                f'{PATH}.ignoredResourceGroups[0]: Invalid value: "a/b": resource group name can\'t '
+                f"contain '/'",
+                f'{PATH}.scoringStrategy.type: Unsupported value: "Best": supported values: '
+                f'"LeastAllocated", '
                 '"MostAllocated", "RequestedToCapacityRatio"',
-                f"{PATH}.scoringStrategy.resources[0].weight: Invalid value: 101: resource weight of cpu not in "
+                f"{PATH}.scoringStrategy.resources[0].weight: Invalid value: 101: resource weight of cpu "
+                f"not in "
                 "valid range (0, 100]",
             ],
         ),
@@ -211,7 +220,8 @@ def expression(text):
             "NodeResourcesFit",
             "{scoringStrategy: {type: RequestedToCapacityRatio}}",
             [
-                f"{PATH}.scoringStrategy.requestedToCapacityRatio: Required value: must be specified when type is "
+                f"{PATH}.scoringStrategy.requestedToCapacityRatio: Required value: must be specified when "
+                f"type is "
                 "RequestedToCapacityRatio"
             ],
         ),
@@ -241,9 +251,11 @@ def expression(text):
                 f'{PATH}.defaultingType: Invalid value: "System": when .defaultConstraints are not empty',
                 f"{PATH}.defaultConstraints[0].maxSkew: Invalid value: 0: not in valid range (0, inf)",
                 f"{PATH}.defaultConstraints[0].topologyKey: Required value: can not be empty",
-                f'{PATH}.defaultConstraints[0].whenUnsatisfiable: Unsupported value: "Maybe": supported values: '
+                f'{PATH}.defaultConstraints[0].whenUnsatisfiable: Unsupported value: "Maybe": supported '
+                f"values: "
                 '"DoNotSchedule", "ScheduleAnyway"',
-                f"{PATH}.defaultConstraints[0].labelSelector: Forbidden: constraint must not define a selector, as "
+                f"{PATH}.defaultConstraints[0].labelSelector: Forbidden: constraint must not define a "
+                f"selector, as "
                 "they deduced for each pod",
             ],
         ),
@@ -251,7 +263,8 @@ def expression(text):
             "VolumeBinding",
             "{bindTimeoutSeconds: -1}",
             [
-                f"{PATH}.bindTimeoutSeconds: Invalid value: -1: invalid BindTimeoutSeconds, should not be a negative "
+                f"{PATH}.bindTimeoutSeconds: Invalid value: -1: invalid BindTimeoutSeconds, should not be a "
+                f"negative "
                 "value"
             ],
         ),
@@ -260,7 +273,8 @@ def expression(text):
             "{kind: NodeAffinityArgs}",
             [
                 f"{PATH}: args for plugin VolumeBinding were not of type "
-                "VolumeBindingArgs.kubescheduler.config.k8s.io/v1, got NodeAffinityArgs.kubescheduler.config.k8s.io/v1"
+                "VolumeBindingArgs.kubescheduler.config.k8s.io/v1, got "
+                "NodeAffinityArgs.kubescheduler.config.k8s.io/v1"
             ],
         ),
         ("VolumeBinding", "[]", [f"{PATH}: expected a map, got a list"]),

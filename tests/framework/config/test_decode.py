@@ -2,7 +2,6 @@ from typing import Any
 
 import msgspec
 import pytest
-
 from podium.framework.config.decode import Int32, decode, encode
 from podium.framework.config.problems import Problems
 from podium.framework.duration import Duration

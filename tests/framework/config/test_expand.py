@@ -3,7 +3,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from podium.framework.config.defaults import default_plugin_sets
 from podium.framework.config.expand import expand, merge
 from podium.framework.config.v1 import PluginEntry, PluginSet
@@ -89,7 +88,7 @@ def test_the_default_profile_is_upstreams():
     }
 
 
-# The cases of TestMergePlugins (default_plugins_test.go): default, custom enabled, custom disabled -> enabled.
+# The cases of TestMergePlugins (default_plugins_test.go): default, enabled, disabled -> result.
 MERGES = {
     "append": (["D1", "D2"], ["C"], [], ["D1", "D2", "C"]),
     "insert after": (["D1", "D2"], ["C", "D2"], ["D2"], ["D1", "C", "D2"]),

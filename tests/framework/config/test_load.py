@@ -1,6 +1,5 @@
 import msgspec
 import pytest
-
 from podium.errors import ConfigError
 from podium.framework import config as configuration
 from podium.framework.config import default_config, load_config, parse_config, with_short_forms
@@ -124,12 +123,14 @@ PROFILES = {
         ],
     ),
     "numbers": (
-        "parallelism: 0\npodInitialBackoffSeconds: 0\npodMaxBackoffSeconds: -1\nclientConnection: {burst: -1}",
+        "parallelism: 0\npodInitialBackoffSeconds: 0\npodMaxBackoffSeconds: -1\nclientConnection: {burst: "
+        "-1}",
         [
             "clientConnection.burst: Invalid value: -1: must be non-negative",
             "parallelism: Invalid value: 0: should be an integer value greater than zero",
             "podInitialBackoffSeconds: Invalid value: 0: must be greater than 0",
-            "podMaxBackoffSeconds: Invalid value: -1: must be greater than or equal to PodInitialBackoffSeconds",
+            "podMaxBackoffSeconds: Invalid value: -1: must be greater than or equal to "
+            "PodInitialBackoffSeconds",
         ],
     ),
     "leader election": (
@@ -141,9 +142,11 @@ PROFILES = {
         ],
     ),
     "removed plugins": (
-        "profiles: [{plugins: {filter: {enabled: [{name: CinderLimits}]}}, pluginConfig: [{name: EBSLimits}]}]",
+        "profiles: [{plugins: {filter: {enabled: [{name: CinderLimits}]}}, pluginConfig: [{name: "
+        "EBSLimits}]}]",
         [
-            'profiles[0].plugins.filter.enabled[0]: Invalid value: "CinderLimits": was invalid in version "v1" '
+            'profiles[0].plugins.filter.enabled[0]: Invalid value: "CinderLimits": was invalid in version '
+            '"v1" '
             '(KubeSchedulerConfiguration is version "kubescheduler.config.k8s.io/v1")',
             'profiles[0].pluginConfig[0]: Invalid value: "EBSLimits": was invalid in version "v1" '
             '(KubeSchedulerConfiguration is version "kubescheduler.config.k8s.io/v1")',
@@ -164,20 +167,23 @@ PROFILES = {
     "twice enabled": (
         "profiles: [{plugins: {multiPoint: {enabled: [{name: ImageLocality}, {name: ImageLocality}]}}}]",
         [
-            'profiles[0].plugins.multiPoint.enabled[1]: plugin "ImageLocality" already registered as "ScorePlugin"',
+            'profiles[0].plugins.multiPoint.enabled[1]: plugin "ImageLocality" already registered as '
+            '"ScorePlugin"',
         ],
     ),
     "behind a gate": (
         "profiles: [{plugins: {multiPoint: {enabled: [{name: GangScheduling}]}}}]",
         [
-            'profiles[0].plugins.multiPoint.enabled[0]: plugin "GangScheduling" is not supported: Podium places gangs '
+            'profiles[0].plugins.multiPoint.enabled[0]: plugin "GangScheduling" is not supported: Podium '
+            "places gangs "
             "itself, remove the entry"
         ],
     ),
     "nothing sorts, nothing binds": (
         "profiles: [{plugins: {multiPoint: {disabled: [{name: '*'}]}}}]",
         [
-            "profiles[0].plugins.queueSort: only one queue sort plugin required for profile with scheduler name "
+            "profiles[0].plugins.queueSort: only one queue sort plugin required for profile with scheduler "
+            "name "
             '"default-scheduler", but got 0',
             "profiles[0].plugins.bind: at least one bind plugin is needed for profile with scheduler name "
             '"default-scheduler"',
@@ -186,7 +192,8 @@ PROFILES = {
     "different queue sorts": (
         "profiles: [{schedulerName: a}, {schedulerName: b, plugins: {queueSort: {disabled: [{name: '*'}]}}}]",
         [
-            'profiles[1].plugins.queueSort: Invalid value: {"enabled":[],"disabled":[{"name":"*"}]}: must be the same '
+            'profiles[1].plugins.queueSort: Invalid value: {"enabled":[],"disabled":[{"name":"*"}]}: must '
+            "be the same "
             "for all profiles"
         ],
     ),
@@ -195,9 +202,12 @@ PROFILES = {
         "{urlPrefix: c, bindVerb: b, managedResources: [{name: x.io/a}, {name: x.io/a}]}]",
         [
             "extenders[0].weight: Invalid value: 0: must have a positive weight applied to it",
-            'extenders[0].managedResources[0].name: Invalid value: "cpu": is an invalid extended resource name',
-            'extenders[1].managedResources[1].name: Invalid value: "x.io/a": duplicate extender managed resource name',
-            'extenders: Invalid value: "found 2 extenders implementing bind": only one extender can implement bind',
+            'extenders[0].managedResources[0].name: Invalid value: "cpu": is an invalid extended resource '
+            "name",
+            'extenders[1].managedResources[1].name: Invalid value: "x.io/a": duplicate extender managed '
+            "resource name",
+            'extenders: Invalid value: "found 2 extenders implementing bind": only one extender can '
+            "implement bind",
         ],
     ),
     "unknown fields": (
@@ -219,7 +229,8 @@ def test_what_is_wrong_is_said_with_upstreams_text(read, case):
 
 def test_extenders_can_make_the_fit_filter_ignore_resources(read):
     config = read(
-        "extenders: [{urlPrefix: a, managedResources: [{name: x.io/a, ignoredByScheduler: true}, {name: x.io/b}]}]\n"
+        "extenders: [{urlPrefix: a, managedResources: [{name: x.io/a, ignoredByScheduler: true}, {name: "
+        "x.io/b}]}]\n"
         "profiles: [{pluginConfig: [{name: NodeResourcesFit, args: {ignoredResources: [y.io/c]}}]}]"
     )
     assert config.profiles[0].args["NodeResourcesFit"].ignored_resources == ("x.io/a",)
@@ -329,7 +340,8 @@ def test_a_reference_that_leads_nowhere(read):
     [
         (
             "",
-            "f: no configuration in it: expected a KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1)",
+            "f: no configuration in it: expected a KubeSchedulerConfiguration "
+            "(kubescheduler.config.k8s.io/v1)",
         ),
         ("- 1", "f: document 1: expected a map with apiVersion and kind"),
         ("apiVersion: v1", "f: document 1: kind: Required value"),

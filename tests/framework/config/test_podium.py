@@ -1,5 +1,4 @@
 import pytest
-
 from podium.framework.config import parse_config
 from podium.framework.config.podium import GangSettings, PodiumSettings, TenantSettings
 from podium.framework.duration import Duration
@@ -26,7 +25,8 @@ maxBindsInFlight: 1000
 pluginBudget: 5ms
 tenants: {by: queue, order: band, weights: {a: 2}, parents: {a: root, b: a}, resourceWeights: {cpu: 1},
           reclaim: {enabled: true, minRunTime: 90s}}
-gangs: {label: pod-group, minAvailable: min, permitTimeout: 0s, bindGrace: 5s, backfill: runtime, respectPDB: always}
+gangs: {label: pod-group, minAvailable: min, permitTimeout: 0s, bindGrace: 5s,
+        backfill: runtime, respectPDB: always}
 """
     ).podium
     assert (settings.choose, settings.sampling, settings.seed, settings.strict) == (
@@ -108,5 +108,5 @@ def test_the_second_document_may_come_alone_or_first(read, tmp_path):
     text = b"{apiVersion: podium.dev/v1alpha1, kind: PodiumConfiguration, seed: 3}"
     config = parse_config(text, "f", read.registry)
     assert config.podium.seed == 3
-    kube = b"\n---\n{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, parallelism: 2}"
-    assert parse_config(text + kube, "f", read.registry).parallelism == 2
+    kube = b"{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, parallelism: 2}"
+    assert parse_config(text + b"\n---\n" + kube, "f", read.registry).parallelism == 2

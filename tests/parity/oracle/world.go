@@ -113,7 +113,20 @@ func (w *world) fill(s *Scenario) error {
 	err = first(err, setAll(w, "podDisruptionBudgets", s.PodDisruptionBudgets))
 	err = first(err, setAll(w, "nodes", s.Nodes))
 	err = first(err, setAll(w, "pods", s.Pods))
-	return first(err, setAll(w, "pods", s.Pending))
+	return first(err, setAll(w, "pods", unbound(s.Pending)))
+}
+
+// unbound are the pending pods as the API server has them. One that names its node never gets to a scheduler; it may be
+// judged all the same (the NodeName plugin sees no other), but it does not run there.
+func unbound(pending []*corev1.Pod) (pods []*corev1.Pod) {
+	for _, pod := range pending {
+		if pod.Spec.NodeName != "" {
+			pod = pod.DeepCopy()
+			pod.Spec.NodeName = ""
+		}
+		pods = append(pods, pod)
+	}
+	return pods
 }
 
 // set puts an object into its informer. Pods that have ended leave instead: upstream's pod informer does not see them.

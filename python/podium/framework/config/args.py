@@ -4,12 +4,13 @@ Source: ``k8s.io/kube-scheduler/config/v1`` (types) and ``k8s.io/kubernetes/pkg/
 (defaults) at v1.37.2, with the feature gates at their defaults.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
+from podium.api import NodeAffinity, TopologySpreadConstraint
 from podium.framework.config.decode import Int32, Int64
 from podium.framework.duration import Duration
 
@@ -46,61 +47,6 @@ class ScoringStrategy(_Wire, frozen=True):
     requested_to_capacity_ratio: RequestedToCapacityRatio | None = None
 
 
-class LabelSelectorRequirement(_Wire, frozen=True):
-    """One expression of a label selector or a node selector term."""
-
-    key: str = ""
-    operator: str = ""
-    values: tuple[str, ...] = ()
-
-
-class LabelSelector(_Wire, frozen=True):
-    """A label selector (only decoded to say that it is forbidden)."""
-
-    match_labels: dict[str, str] = {}
-    match_expressions: tuple[LabelSelectorRequirement, ...] = ()
-
-
-class TopologySpreadConstraint(_Wire, frozen=True):
-    """A default constraint of PodTopologySpread."""
-
-    max_skew: Int32 = 0
-    topology_key: str = ""
-    when_unsatisfiable: str = ""
-    label_selector: LabelSelector | None = None
-    min_domains: Int32 | None = None
-    node_affinity_policy: str | None = None
-    node_taints_policy: str | None = None
-    match_label_keys: tuple[str, ...] = ()
-
-
-class NodeSelectorTerm(_Wire, frozen=True):
-    """Expressions over labels and fields, all of which must hold."""
-
-    match_expressions: tuple[LabelSelectorRequirement, ...] = ()
-    match_fields: tuple[LabelSelectorRequirement, ...] = ()
-
-
-class NodeSelector(_Wire, frozen=True):
-    """Terms of which one must hold."""
-
-    node_selector_terms: tuple[NodeSelectorTerm, ...] = ()
-
-
-class PreferredSchedulingTerm(_Wire, frozen=True):
-    """A term that adds its weight to the score of matching nodes."""
-
-    weight: Int32 = 0
-    preference: NodeSelectorTerm = NodeSelectorTerm()
-
-
-class AddedNodeAffinity(_Wire, frozen=True):
-    """Node affinity that is added to that of every pod."""
-
-    required_during_scheduling_ignored_during_execution: NodeSelector | None = None
-    preferred_during_scheduling_ignored_during_execution: tuple[PreferredSchedulingTerm, ...] = ()
-
-
 class DefaultPreemptionArgs(_Wire, frozen=True):
     """Arguments of DefaultPreemption."""
 
@@ -125,7 +71,7 @@ class InterPodAffinityArgs(_Wire, frozen=True):
 class NodeAffinityArgs(_Wire, frozen=True):
     """Arguments of NodeAffinity."""
 
-    added_affinity: AddedNodeAffinity | None = None
+    added_affinity: NodeAffinity | None = None
 
 
 class NodeResourcesBalancedAllocationArgs(_Wire, frozen=True):
@@ -145,7 +91,7 @@ class NodeResourcesFitArgs(_Wire, frozen=True):
 class PodTopologySpreadArgs(_Wire, frozen=True):
     """Arguments of PodTopologySpread."""
 
-    default_constraints: tuple[TopologySpreadConstraint, ...] = ()
+    default_constraints: Sequence[TopologySpreadConstraint] = ()
     defaulting_type: str = "System"
 
 

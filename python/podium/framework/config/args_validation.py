@@ -7,6 +7,7 @@ defaults.
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from podium.api import TopologySpreadConstraint
 from podium.framework.config import args as types
 from podium.framework.config.names import check_label_key, check_node_selector_term
 from podium.framework.config.problems import Problems, child, index
@@ -52,12 +53,12 @@ def _inter_pod_affinity(path: str, value: types.InterPodAffinityArgs, problems: 
 def _node_affinity(path: str, value: types.NodeAffinityArgs, problems: Problems) -> None:
     if value.added_affinity is None:
         return
-    required = value.added_affinity.required_during_scheduling_ignored_during_execution
+    required = value.added_affinity.required
     where = child(path, "addedAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms")
     for at, term in enumerate(required.node_selector_terms if required else ()):
         check_node_selector_term(index(where, at), term, problems)
     where = child(path, "addedAffinity.preferredDuringSchedulingIgnoredDuringExecution")
-    for at, preferred in enumerate(value.added_affinity.preferred_during_scheduling_ignored_during_execution):
+    for at, preferred in enumerate(value.added_affinity.preferred):
         if preferred.weight:
             check_node_selector_term(index(where, at), preferred.preference, problems)
 
@@ -136,7 +137,7 @@ def _topology_spread(path: str, value: types.PodTopologySpreadArgs, problems: Pr
         seen.add(key)
 
 
-def _default_constraint(path: str, constraint: types.TopologySpreadConstraint, problems: Problems) -> None:
+def _default_constraint(path: str, constraint: TopologySpreadConstraint, problems: Problems) -> None:
     if constraint.max_skew <= 0:
         problems.invalid(child(path, "maxSkew"), constraint.max_skew, "not in valid range (0, inf)")
     if constraint.topology_key:

@@ -126,7 +126,7 @@ def _explain(message: str, path: str, raw: Any) -> tuple[str, str]:
 
 
 def _name_keys(at: str, text: str, raw: Any) -> str:
-    """Replace the ``[...]`` that msgspec writes for a map's value by the first key that explains the message."""
+    """Replace the ``[...]`` that msgspec writes for a map's value by the first key that explains it."""
     before, found, after = at.partition("[...]")
     if not found:
         return at

@@ -169,7 +169,7 @@ class _Builder:
         return merged | explicit
 
     def _key(self, event: yaml.Event) -> str:
-        """Return the key as it is written: no field is called true or 10, but a tenant may be called ``no``."""
+        """Return the key as written: no field is called true or 10, but a tenant may be called ``no``."""
         if not isinstance(event, yaml.ScalarEvent):
             raise self._fail(event, "a key must be a string")
         if self._scalar(event) is None:

@@ -1,8 +1,9 @@
 """Checks of names in a configuration, with the messages of ``k8s.io/apimachinery``."""
 
 import re
-from typing import Any, Final
+from typing import Final
 
+from podium.api import NodeSelectorRequirement, NodeSelectorTerm
 from podium.framework.config.problems import Problems, child, index
 
 _KEY_CHARS: Final = "[A-Za-z0-9]"
@@ -75,7 +76,7 @@ def check_extended_resource(path: str, name: str, problems: Problems) -> None:
         problems.invalid(path, name, "is an invalid extended resource name")
 
 
-def check_node_selector_term(path: str, term: Any, problems: Problems) -> None:
+def check_node_selector_term(path: str, term: NodeSelectorTerm, problems: Problems) -> None:
     """Record the expressions of a node selector term that cannot be parsed."""
     for at, item in enumerate(term.match_expressions):
         _check_expression(index(child(path, "matchExpressions"), at), item, problems)
@@ -87,7 +88,7 @@ def check_node_selector_term(path: str, term: Any, problems: Problems) -> None:
             problems.invalid(child(where, "values"), list(item.values), "must have one element")
 
 
-def _check_expression(path: str, item: Any, problems: Problems) -> None:
+def _check_expression(path: str, item: NodeSelectorRequirement, problems: Problems) -> None:
     if item.operator not in _OPERATORS:
         problems.unsupported(child(path, "operator"), item.operator, _OPERATORS)
         return

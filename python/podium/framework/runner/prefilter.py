@@ -1,0 +1,152 @@
+"""PreFilter, and its add_pod and remove_pod.
+
+Rules: ``RunPreFilterPlugins`` and ``RunPreFilterExtension*`` of
+``k8s.io/kubernetes/pkg/scheduler/framework/runtime`` at v1.37.2.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from podium.api import Pod
+from podium.errors import PluginError
+from podium.framework.nodes import NodeRow, NodesView
+from podium.framework.results import PreFilterResult
+from podium.framework.runner.calls import Calls, Failure, as_status, error
+from podium.framework.runner.members import Member, Members, concerns
+from podium.framework.state import CycleState
+from podium.framework.status import SUCCESS, Code, Status
+
+
+@dataclass(frozen=True, slots=True)
+class PreFilterStep:
+    """What one plugin answered: a status and, with success, the only nodes to judge (None: all)."""
+
+    status: Status = SUCCESS
+    node_names: frozenset[str] | None = None
+
+    @property
+    def code(self) -> Code:
+        """The code of the status."""
+        return self.status.code
+
+
+@dataclass(frozen=True, slots=True)
+class PreFilterOutcome:
+    """What PreFilter as a whole came to.
+
+    ``node_names`` are the nodes left to judge (None: all), ``narrowed_by`` the plugins that narrowed them,
+    sorted.
+    """
+
+    status: Status = SUCCESS
+    node_names: frozenset[str] | None = None
+    narrowed_by: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Fold:
+    node_names: frozenset[str] | None = None
+    narrowed_by: set[str] = field(default_factory=set)
+    skipped: set[str] = field(default_factory=set)
+    rejection: Status = SUCCESS
+
+    def take(self, name: str, step: PreFilterStep) -> PreFilterOutcome | None:
+        """Add a plugin's answer; an outcome ends the round."""
+        status = step.status.by(name)
+        if status.code is Code.SKIP:
+            self.skipped.add(name)
+        elif status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+            return PreFilterOutcome(status)
+        elif status.code is Code.UNSCHEDULABLE:
+            # Preemption may follow, so the other plugins must prepare their state.
+            self.rejection = status
+        elif not status.is_success:
+            return PreFilterOutcome(error(f'running PreFilter plugin "{name}"', status))
+        elif step.node_names is not None:
+            return self._narrow(name, step.node_names)
+        return None
+
+    def _narrow(self, name: str, names: frozenset[str]) -> PreFilterOutcome | None:
+        self.narrowed_by.add(name)
+        self.node_names = names if self.node_names is None else self.node_names & names
+        if self.node_names:
+            return None
+        plugins = sorted(self.narrowed_by)
+        text = f"node(s) didn't satisfy plugin(s) [{' '.join(plugins)}] simultaneously"
+        if len(plugins) == 1:
+            text = f"node(s) didn't satisfy plugin {plugins[0]}"
+        return PreFilterOutcome(Status.unresolvable(text), self.node_names, tuple(plugins))
+
+
+@dataclass(frozen=True, slots=True)
+class PreFilterRunner:
+    """Runs PreFilter of a profile; ``order`` is the profile's whole list of names."""
+
+    calls: Calls
+    members: Members
+    order: Sequence[str]
+
+    def run(
+        self, state: CycleState, pod: Pod, nodes: NodesView, native: Mapping[str, PreFilterStep]
+    ) -> PreFilterOutcome:
+        """Fold the answers of all plugins in the profile's order; ``native`` has those of the core.
+
+        A native plugin without an answer succeeded. Sets ``state.skip_filter``.
+        """
+        own = {member.name: member for member in self.members.at("preFilter", state)}
+        if not own and not native:
+            state.skip_filter = frozenset()
+            return PreFilterOutcome()
+        fold = _Fold()
+        outcome = None
+        for name in self.order:
+            step = (
+                self._ask(own[name], state, pod, nodes) if name in own else native.get(name, PreFilterStep())
+            )
+            outcome = fold.take(name, step)
+            if outcome is not None:
+                break
+        state.skip_filter = frozenset(fold.skipped)
+        return outcome or PreFilterOutcome(fold.rejection, fold.node_names, tuple(sorted(fold.narrowed_by)))
+
+    def _ask(self, member: Member, state: CycleState, pod: Pod, nodes: NodesView) -> PreFilterStep:
+        answer = self.calls.run(
+            "PreFilter",
+            member.name,
+            lambda: _as_step(member.plugin.pre_filter(state, pod, nodes)),
+            lambda step: step.code,
+        )
+        return PreFilterStep(answer.status) if isinstance(answer, Failure) else answer
+
+    def add_pod(self, state: CycleState, pod: Pod, added: Pod, node: NodeRow) -> Status:
+        """Tell the plugins that ``added`` is on ``node`` now; ``state`` must be a clone."""
+        return self._tell("add_pod", "AddPod", state, lambda plugin: plugin.add_pod(state, pod, added, node))
+
+    def remove_pod(self, state: CycleState, pod: Pod, removed: Pod, node: NodeRow) -> Status:
+        """Tell the plugins that ``removed`` has left ``node``; ``state`` must be a clone."""
+        return self._tell(
+            "remove_pod", "RemovePod", state, lambda plugin: plugin.remove_pod(state, pod, removed, node)
+        )
+
+    def _tell(self, method: str, label: str, state: CycleState, body: Any) -> Status:
+        for member in self.members.by_point["preFilter"]:
+            skipped = member.name in state.skip_filter or not concerns(member.name, state)
+            if skipped or not hasattr(member.plugin, method):
+                continue
+            status = self.calls.status(
+                f"PreFilterExtension{label}", member.name, partial(body, member.plugin)
+            )
+            if not status.is_success:
+                return error(f'running {label} on PreFilter plugin "{member.name}"', status)
+        return SUCCESS
+
+
+def _as_step(answer: Any) -> PreFilterStep:
+    if isinstance(answer, PreFilterResult):
+        names = answer.node_names
+        if names is not None and not isinstance(names, frozenset | set):
+            raise PluginError(f"returned {type(names).__name__} as node_names, expected a frozenset of names")
+        return PreFilterStep(SUCCESS, None if names is None else frozenset(names))
+    return PreFilterStep(as_status(answer))

@@ -1,0 +1,144 @@
+"""PreScore, Score and NormalizeScore.
+
+Rules: ``RunPreScorePlugins`` and ``RunScorePlugins`` of ``k8s.io/kubernetes/pkg/scheduler/framework/runtime``
+at v1.37.2.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium.api import Pod
+from podium.errors import PluginError
+from podium.framework.nodes import NodesView
+from podium.framework.runner.arrays import check_range, check_scores
+from podium.framework.runner.calls import Calls, Failure, error
+from podium.framework.runner.members import Member, Members
+from podium.framework.state import CycleState
+from podium.framework.status import SUCCESS, Code, Status
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PluginScores:
+    """The scores of one plugin, int64 of shape (nodes,); only the rows of feasible nodes mean anything."""
+
+    plugin: str
+    weight: int
+    raw: NDArray[np.int64]
+    normalized: NDArray[np.int64]
+
+    @property
+    def weighted(self) -> NDArray[np.int64]:
+        """The plugin's part of the total."""
+        return self.normalized if self.weight == 1 else self.normalized * np.int64(self.weight)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreOutcome:
+    """The scores of all Python plugins, or the error that ends the cycle.
+
+    ``total`` is the weighted sum, int64 of shape (nodes,), 0 for nodes that are not feasible; the scores of
+    native plugins are to be added.
+    """
+
+    status: Status
+    plugins: tuple[PluginScores, ...]
+    total: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRunner:
+    """Runs the Python scores of a profile; ``nodes.candidates`` are the feasible nodes."""
+
+    calls: Calls
+    members: Members
+
+    def pre_score(
+        self, state: CycleState, pod: Pod, nodes: NodesView, native_skips: frozenset[str]
+    ) -> Status:
+        """Run PreScore; sets ``state.skip_score`` to the plugins that have no score, native ones too."""
+        skipped = set(native_skips)
+        result = SUCCESS
+        for member in self.members.at("preScore", state):
+            status = self._pre_score(member, state, pod, nodes)
+            if status.code is Code.SKIP:
+                skipped.add(member.name)
+            elif not status.is_success:
+                result = error(f'running PreScore plugin "{member.name}"', status)
+                break
+        state.skip_score = frozenset(skipped)
+        return result
+
+    def _pre_score(self, member: Member, state: CycleState, pod: Pod, nodes: NodesView) -> Status:
+        return self.calls.status("PreScore", member.name, lambda: member.plugin.pre_score(state, pod, nodes))
+
+    def score(self, state: CycleState, pod: Pod, nodes: NodesView) -> ScoreOutcome:
+        """Run Score of every plugin, then NormalizeScore, then check the range and add up."""
+        count, candidates = len(nodes), nodes.candidates
+        active = [member for member in self.members.at("score", state) if member.name not in state.skip_score]
+        raw: list[NDArray[np.int64]] = []
+        for member in active:
+            answer = self._score(member, state, pod, nodes)
+            if isinstance(answer, Failure):
+                return _failed(f'running Score plugins: plugin "{member.name}" failed with', answer, count)
+            raw.append(answer)
+        total = np.zeros(count, np.int64)
+        plugins = []
+        for member, scores in zip(active, raw, strict=True):
+            answer = self._normalize(member, state, pod, nodes, scores)
+            if isinstance(answer, Failure):
+                text = f'running Normalize on Score plugins: plugin "{member.name}" failed with'
+                return _failed(text, answer, count)
+            plugins.append(PluginScores(member.name, member.weight, scores, answer))
+        failure = _check_ranges(plugins, candidates)
+        if failure is not None:
+            return _failed("applying score defaultWeights on Score plugins", failure, count)
+        for own in plugins:
+            total += own.weighted
+        if np.count_nonzero(candidates) < count:
+            total *= candidates
+        return ScoreOutcome(SUCCESS, tuple(plugins), total)
+
+    def _score(self, member: Member, state: CycleState, pod: Pod, nodes: NodesView) -> Any:
+        return self.calls.run(
+            "Score",
+            member.name,
+            lambda: check_scores(member.name, "score", member.plugin.score(state, pod, nodes), len(nodes)),
+            _success,
+        )
+
+    def _normalize(
+        self, member: Member, state: CycleState, pod: Pod, nodes: NodesView, scores: NDArray[np.int64]
+    ) -> Any:
+        if not hasattr(member.plugin, "normalize_score"):
+            return scores
+        view = scores.view()
+        view.flags.writeable = False
+        normalize = member.plugin.normalize_score
+        return self.calls.run(
+            "ScoreExtensionNormalize",
+            member.name,
+            lambda: check_scores(
+                member.name, "normalize_score", normalize(state, pod, nodes, view), len(nodes)
+            ),
+            _success,
+        )
+
+
+def _success(_: Any) -> Code:
+    return Code.SUCCESS
+
+
+def _check_ranges(plugins: list[PluginScores], candidates: NDArray[np.bool_]) -> Failure | None:
+    try:
+        for own in plugins:
+            check_range(own.plugin, own.normalized, candidates)
+    except PluginError as bad:
+        return Failure(Status.error(bad))
+    return None
+
+
+def _failed(text: str, failure: Failure, nodes: int) -> ScoreOutcome:
+    return ScoreOutcome(error(text, failure.status), (), np.zeros(nodes, np.int64))

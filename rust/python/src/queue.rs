@@ -1,0 +1,197 @@
+//! The queue's half of `podium._core.Engine`.
+
+use crate::engine::{Decision, Engine};
+use crate::errors::core_error;
+use numpy::{IntoPyArray, PyArray1};
+use podium_core::engine::Stopped;
+use podium_core::queue::{Backoff, Nanos, Pool, Queue, Return};
+use podium_core::snapshot::PodId;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::time::Instant;
+
+/// What one call of `run_batch` did.
+#[pyclass(frozen, module = "podium._core")]
+#[derive(Debug)]
+pub(crate) struct Batch {
+    placed: Vec<(PodId, u32)>,
+    nanos: Vec<u64>,
+    #[pyo3(get)]
+    stopped: Option<u32>,
+    decision: Option<Py<Decision>>,
+}
+
+#[pymethods]
+impl Batch {
+    /// Handles of the placed pods, in the order they were placed.
+    #[getter]
+    fn pods<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        self.placed
+            .iter()
+            .map(|(pod, _)| pod.0)
+            .collect::<Vec<_>>()
+            .into_pyarray(py)
+    }
+
+    /// The row of each.
+    #[getter]
+    fn rows<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        self.placed
+            .iter()
+            .map(|(_, row)| *row)
+            .collect::<Vec<_>>()
+            .into_pyarray(py)
+    }
+
+    /// Nanoseconds each cycle took, where they were asked for.
+    #[getter]
+    fn nanos<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
+        self.nanos.clone().into_pyarray(py)
+    }
+
+    /// How the cycle of the stopped pod ended; None where none was run.
+    #[getter]
+    fn decision(&self, py: Python<'_>) -> Option<Py<Decision>> {
+        self.decision.as_ref().map(|d| d.clone_ref(py))
+    }
+}
+
+fn pool_name(pool: Pool) -> &'static str {
+    match pool {
+        Pool::Active => "active",
+        Pool::Backoff => "backoff",
+        Pool::Unschedulable => "unschedulable",
+        Pool::Gated => "gated",
+        Pool::InFlight => "in_flight",
+    }
+}
+
+#[pymethods]
+impl Engine {
+    fn set_backoff(&self, initial: Nanos, max: Nanos) -> PyResult<()> {
+        self.lock()?.queue = Queue::new(Backoff { initial, max });
+        Ok(())
+    }
+
+    fn register_events(&self, plugin: u32, events: u64) -> PyResult<()> {
+        if plugin >= 64 {
+            return Err(core_error("at most 64 plugins can reject pods".to_owned()));
+        }
+        self.lock()?.queue.register(plugin, events);
+        Ok(())
+    }
+
+    fn enqueue(&self, pod: u32, since: Nanos, gated: bool) -> PyResult<()> {
+        let mut engine = self.lock()?;
+        let id = Self::pod(&engine, pod)?;
+        let priority = engine.snap.pods[id].template.priority;
+        engine.queue.add(id, priority, since, gated);
+        Ok(())
+    }
+
+    fn requeue(&self, pod: u32, gated: bool) -> PyResult<()> {
+        let mut engine = self.lock()?;
+        let id = Self::pod(&engine, pod)?;
+        let priority = engine.snap.pods[id].template.priority;
+        engine.queue.update(id, priority, gated);
+        Ok(())
+    }
+
+    fn dequeue(&self, pod: u32) -> PyResult<()> {
+        self.lock()?.queue.remove(PodId(pod));
+        Ok(())
+    }
+
+    fn pop(&self) -> PyResult<Option<u32>> {
+        Ok(self.lock()?.queue.pop().map(|pod| pod.0))
+    }
+
+    fn settle(&self, pod: u32) -> PyResult<()> {
+        self.lock()?.queue.settle(PodId(pod));
+        Ok(())
+    }
+
+    #[pyo3(signature = (pod, now, rejected_by = 0, pending_by = 0))]
+    fn put_back(&self, pod: u32, now: Nanos, rejected_by: u64, pending_by: u64) -> PyResult<()> {
+        self.lock()?.queue.put_back(
+            PodId(pod),
+            now,
+            Return {
+                rejected_by,
+                pending_by,
+            },
+        );
+        Ok(())
+    }
+
+    fn queue_event(&self, event: u64, now: Nanos) -> PyResult<usize> {
+        Ok(self.lock()?.queue.event(event, now))
+    }
+
+    fn activate(&self, pod: u32) -> PyResult<()> {
+        self.lock()?.queue.activate_now(PodId(pod));
+        Ok(())
+    }
+
+    fn flush_queue(&self, now: Nanos, max_parked: Nanos) -> PyResult<()> {
+        self.lock()?.queue.flush(now, max_parked);
+        Ok(())
+    }
+
+    fn next_due(&self, max_parked: Nanos) -> PyResult<Option<Nanos>> {
+        Ok(self.lock()?.queue.next_due(max_parked))
+    }
+
+    fn pool(&self, pod: u32) -> PyResult<Option<&'static str>> {
+        Ok(self.lock()?.queue.pool(PodId(pod)).map(pool_name))
+    }
+
+    fn attempts(&self, pod: u32) -> PyResult<u32> {
+        Ok(self.lock()?.queue.attempts(PodId(pod)))
+    }
+
+    fn queue_counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let counts = self.lock()?.queue.counts();
+        let answer = PyDict::new(py);
+        answer.set_item("active", counts.active)?;
+        answer.set_item("backoff", counts.backoff)?;
+        answer.set_item("unschedulable", counts.unschedulable)?;
+        answer.set_item("gated", counts.gated)?;
+        answer.set_item("in_flight", counts.in_flight)?;
+        Ok(answer)
+    }
+
+    #[pyo3(signature = (limit, timed = false))]
+    fn run_batch(&self, py: Python<'_>, limit: usize, timed: bool) -> PyResult<Batch> {
+        let (placed, nanos, stopped) = self.run(py, move |engine| {
+            let mut placed = Vec::new();
+            let mut nanos = Vec::new();
+            if !timed {
+                let stopped = engine.run_batch(limit, &mut placed);
+                return (placed, nanos, stopped);
+            }
+            while placed.len() < limit {
+                let (before, start) = (placed.len(), Instant::now());
+                let stopped = engine.run_batch(1, &mut placed);
+                if stopped.is_some() || placed.len() == before {
+                    return (placed, nanos, stopped);
+                }
+                nanos.push(start.elapsed().as_nanos() as u64);
+            }
+            (placed, nanos, None)
+        })?;
+        let (stopped, outcome) = match stopped {
+            None => (None, None),
+            Some(Stopped { pod, outcome }) => (Some(pod.0), outcome),
+        };
+        let decision = outcome
+            .map(|o| Py::new(py, Decision::from(o)))
+            .transpose()?;
+        Ok(Batch {
+            placed,
+            nanos,
+            stopped,
+            decision,
+        })
+    }
+}

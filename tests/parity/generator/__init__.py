@@ -1,0 +1,1 @@
+"""Random clusters and pods for the parity suite; ../README.md is the schema of what it draws."""
