@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from podium.simulator.sample.manifests import HOST, POOL, Manifest, container, manifest, node_term
+from podium.simulator.sample.manifests import HOST, POOL, Manifest, container, manifest, node_term, toleration
+from podium.simulator.sample.nodes import GPU
 from podium.simulator.sample.storage import ARCHIVES
 
 DISKS = 6
@@ -15,7 +16,7 @@ def oddities(machines: list[Manifest]) -> list[Manifest]:
         *(_pod(f"foreign-{i}", "store", schedulerName="another-scheduler") for i in range(2)),
         _pod("too-large", "jobs", containers=[container("jobs/crunch:1", "200", "1Gi")]),
         _pod("nowhere", "jobs", nodeSelector={"example.com/pool": "mainframe"}),
-        _pod("patient", "ml", priorityClassName="patient", containers=[_gpu_container()]),
+        _pod("patient", "ml", **_patient()),
         *(
             _pod(f"restarting-{i}", "jobs", restartPolicy="Never", containers=[_restarting()])
             for i in range(3)
@@ -38,8 +39,10 @@ def _claims(name: str) -> list[Manifest]:
     return [{"name": "data", "persistentVolumeClaim": {"claimName": name}}]
 
 
-def _gpu_container() -> Manifest:
-    return container("ml/train:4", "1", "1Gi", extra={"nvidia.com/gpu": "4"})
+def _patient() -> Manifest:
+    """Return what outranks training but may push nobody out."""
+    whole_node = container("ml/train:4", "1", "1Gi", extra={GPU: "4"})
+    return {"priorityClassName": "patient", "containers": [whole_node], "tolerations": [toleration(GPU)]}
 
 
 def _restarting() -> Manifest:
