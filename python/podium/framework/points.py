@@ -32,6 +32,9 @@ POINTS: tuple[str, ...] = tuple(POINT_METHODS)
 #: Points whose plugins have a weight.
 WEIGHTED_POINTS = frozenset({"score", "placementScore"})
 
+#: Points of the scheduling cycle, in which calls must be quick and must not wait.
+CYCLE_POINTS = ("preFilter", "filter", "postFilter", "preScore", "score", "reserve", "permit")
+
 #: Points of the binding cycle: calls may be ``async def`` and may take time.
 BINDING_POINTS = ("preBind", "bind", "postBind")
 

@@ -98,8 +98,10 @@ def test_native_json_has_what_the_core_reads(read):
         "score",
         "reserve",
         "postFilter",
+        "needsCaller",
         "args",
     }
+    assert document["needsCaller"] is False
     assert document["schedulerName"] == "s"
     assert document["percentageOfNodesToScore"] == 7
     assert document["filter"] == profile.names("filter")
@@ -286,6 +288,7 @@ def test_python_plugins_take_part_with_typed_arguments(with_plugins):
     assert profile.names("filter")[-1] == "Packer"
     assert profile.python_plugins() == ["Packer"]
     document = msgspec.json.decode(profile.native_json())
+    assert document["needsCaller"] is True
     assert "Packer" not in document["filter"]
     assert "Packer" not in document["args"]
 
@@ -308,6 +311,7 @@ def test_a_plugin_without_args_takes_none(with_plugins):
     sort = "queueSort: {enabled: [{name: Sorter}], disabled: [{name: '*'}]}"
     config = with_plugins(f"profiles: [{{plugins: {{{sort}}}}}]")
     assert config.profiles[0].points["queueSort"] == [("Sorter", 0)]
+    assert not config.profiles[0].needs_caller
     text = f"profiles: [{{plugins: {{{sort}}}, pluginConfig: [{{name: Sorter, args: {{}}}}]}}]"
     assert with_plugins.problems(text) == [
         'profiles[0].pluginConfig[0].args: plugin "Sorter" takes no arguments'

@@ -9,6 +9,7 @@ from podium.framework.config.decode import encode
 from podium.framework.config.podium import PodiumSettings
 from podium.framework.config.v1 import ClientConnection, Extender, LeaderElection
 from podium.framework.native import NATIVE_PLUGINS
+from podium.framework.points import CYCLE_POINTS
 
 #: The points that the core takes part in.
 _NATIVE_POINTS: Final = ("preFilter", "filter", "preScore", "score", "reserve", "postFilter")
@@ -40,8 +41,16 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
         names = (name for plugins in self.points.values() for name, _ in plugins)
         return [name for name in dict.fromkeys(names) if name not in NATIVE_PLUGINS]
 
+    @property
+    def needs_caller(self) -> bool:
+        """Whether a Python plugin is called in the scheduling cycle: the core cannot run it alone."""
+        return any(name not in NATIVE_PLUGINS for point in CYCLE_POINTS for name in self.names(point))
+
     def native_json(self) -> bytes:
-        """Return the profile as the core reads it: native plugins only, every argument, camel case."""
+        """Return the profile as the core reads it: native plugins only, every argument, camel case.
+
+        ``needsCaller`` tells the core not to schedule batches on its own.
+        """
         native = {
             point: [entry for entry in self.points[point] if entry[0] in NATIVE_PLUGINS]
             for point in _NATIVE_POINTS
@@ -53,6 +62,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
                 point: entries if point == "score" else [name for name, _ in entries]
                 for point, entries in native.items()
             },
+            "needsCaller": self.needs_caller,
             "args": {name: encode(args) for name, args in self.args.items() if name in NATIVE_ARGS},
         }
         return msgspec.json.encode(document)
