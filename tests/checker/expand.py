@@ -23,6 +23,7 @@ NAMES = {
     "DaemonSet": f"{{name}}-{SUFFIX}",
     "Job": f"{{name}}-{SUFFIX}",
     "IndexedJob": f"{{name}}-(?P<index>[0-9]+)-{SUFFIX}",
+    "CronJob": f"{{name}}-[0-9]+(-(?P<index>[0-9]+))?-{SUFFIX}",
     "StatefulSet": "{name}-(?P<index>[0-9]+)",
 }
 
@@ -62,7 +63,7 @@ def _form(workload: dict) -> str:
 
 def _wanted(workload: dict) -> int | None:
     spec = workload["spec"]
-    if workload["kind"] == "DaemonSet":
+    if workload["kind"] in ("DaemonSet", "CronJob"):  # the nodes decide, or a flag
         return None
     if workload["kind"] != "Job":
         return spec.get("replicas", 1)
@@ -73,7 +74,8 @@ def _wanted(workload: dict) -> int | None:
 
 
 def _pod(workload: dict, whole: str, parts: dict[str, str]) -> dict:
-    template = deepcopy(workload["spec"]["template"])
+    body = workload["spec"]["jobTemplate"]["spec"] if workload["kind"] == "CronJob" else workload["spec"]
+    template = deepcopy(body["template"])
     meta, spec = template.get("metadata") or {}, template["spec"]
     space, name = whole.split("/", 1)
     labels = dict(meta.get("labels") or {})
@@ -86,9 +88,10 @@ def _pod(workload: dict, whole: str, parts: dict[str, str]) -> dict:
         spec["volumes"] = [v for v in spec.get("volumes") or [] if v["name"] not in claimed] + [
             {"name": c, "persistentVolumeClaim": {"claimName": f"{c}-{name}"}} for c in sorted(claimed)
         ]
-    if kind == "Job":
-        labels |= {"batch.kubernetes.io/job-name": owner, "job-name": owner}
-        if "index" in parts:
+    if kind in ("Job", "CronJob"):
+        run = name.rsplit("-", 2 if parts.get("index") else 1)[0]
+        labels |= {"batch.kubernetes.io/job-name": run, "job-name": run}
+        if parts.get("index"):
             labels["batch.kubernetes.io/job-completion-index"] = parts["index"]
     if kind == "DaemonSet":
         spec["tolerations"] = (spec.get("tolerations") or []) + DAEMON_TOLERATIONS

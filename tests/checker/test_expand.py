@@ -25,8 +25,10 @@ def test_each_kind_is_recognised_by_its_names() -> None:
         workload("Job", "load", parallelism=3, completions=2),
         workload("Job", "parts", completionMode="Indexed", parallelism=1, completions=4),
         workload("DaemonSet", "agent"),
+        {**workload("CronJob", "tick"), "spec": {"jobTemplate": {"spec": workload("Job", "x")["spec"]}}},
     ]
     names = ["web-5f-a1", "web-5f-b2", "web-api-77-c3", "db-0", "load-x1", "load-x2", "parts-0-q", "agent-z9"]
+    names.append("tick-29000001-k8")
     made, counts = expand(objects, [f"default/{n}" for n in names])
     pods = {o["metadata"]["name"]: o for o in made if o["kind"] == "Pod"}
     assert sorted(pods) == sorted(names)
@@ -36,6 +38,7 @@ def test_each_kind_is_recognised_by_its_names() -> None:
     ]
     assert pods["web-5f-a1"]["metadata"]["labels"]["pod-template-hash"] == "5f"
     assert pods["parts-0-q"]["metadata"]["labels"]["batch.kubernetes.io/job-completion-index"] == "0"
+    assert pods["tick-29000001-k8"]["metadata"]["labels"]["job-name"] == "tick-29000001"
     assert counts == {
         "Deployment default/web": (2, 2),
         "Deployment default/web-api": (1, 1),
@@ -43,6 +46,7 @@ def test_each_kind_is_recognised_by_its_names() -> None:
         "Job default/load": (2, 2),
         "Job default/parts": (1, 1),
         "DaemonSet default/agent": (None, 1),
+        "CronJob default/tick": (None, 1),
     }
 
 
