@@ -3,10 +3,11 @@
 ``check_plugin(MyPlugin)`` tells whether a plugin keeps the contract; call it in a test.
 """
 
-from podium.testing.builders import NodeBuilder, PodBuilder, make_node, make_pod
 from podium.testing.check import Report, check_plugin
 from podium.testing.handle import FakeHandle, FakeWaitingPod, RecordedEvent
+from podium.testing.node_builder import NodeBuilder, make_node
 from podium.testing.nodes import ObjectNodes, node_view
+from podium.testing.pod_builder import PodBuilder, make_pod
 
 __all__ = [
     "FakeHandle",

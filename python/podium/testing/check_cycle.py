@@ -12,8 +12,8 @@ from podium.api import Pod
 from podium.framework.runner import FilterOutcome, ScoreOutcome
 from podium.framework.state import CycleState
 from podium.framework.status import Code, Status
-from podium.testing.builders import make_pod
 from podium.testing.nodes import ObjectNodes
+from podium.testing.pod_builder import make_pod
 from podium.testing.subject import Case, Subject
 
 Answers = dict[str, Any]

@@ -1,7 +1,8 @@
 """Nodes and pods of many kinds, on which the conformance kit tries a plugin when it is given none."""
 
 from podium.api import Node, Pod
-from podium.testing.builders import make_node, make_pod
+from podium.testing.node_builder import make_node
+from podium.testing.pod_builder import make_pod
 
 
 def sample_nodes(count: int = 12) -> list[Node]:

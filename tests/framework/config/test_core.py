@@ -1,7 +1,6 @@
 """The core takes what a configuration hands over."""
 
 import pytest
-
 from podium._core import Engine
 
 ARGS = """

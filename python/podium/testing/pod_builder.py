@@ -1,22 +1,19 @@
-"""Pods and nodes in one line: ``make_pod("web").request(cpu="500m").label("app", "web").build()``.
+"""Pods in one line: ``make_pod("web").request(cpu="500m").label("app", "web").build()``.
 
 A builder never changes: every method returns another one, so a half-built pod is a template. Results have
 what the API server would fill in and plugins read (uid, phase, scheduler name); everything else is as given.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import msgspec
 from msgspec.structs import replace
 
 from podium.api import (
     Container,
-    ContainerImage,
     ContainerPort,
     LabelSelector,
-    Node,
     NodeAffinity,
     NodeSelector,
     NodeSelectorRequirement,
@@ -32,22 +29,13 @@ from podium.api import (
     ResourceRequirements,
     SchedulingGate,
     SchedulingGroup,
-    Taint,
     Toleration,
     TopologySpreadConstraint,
     WeightedPodAffinityTerm,
 )
 from podium.api.objects.affinity import Affinity, PodAffinity
 from podium.api.objects.volumes import Volume
-
-T = TypeVar("T")
-
-
-def make_node(name: str = "node") -> "NodeBuilder":
-    """Start a node with room for 110 pods and no other resource."""
-    labels = {"kubernetes.io/hostname": name}
-    node = Node(metadata=ObjectMeta(name=name, uid=f"node-{name}", labels=labels))
-    return NodeBuilder(node).capacity({"pods": "110"})
+from podium.testing.builder import Builder, copy_of, with_changes
 
 
 def make_pod(name: str = "pod", namespace: str = "default") -> "PodBuilder":
@@ -57,77 +45,7 @@ def make_pod(name: str = "pod", namespace: str = "default") -> "PodBuilder":
     return PodBuilder(Pod(metadata=meta, spec=spec, status=PodStatus(phase="Pending")))
 
 
-def _with(part: Any, **changes: Any) -> Any:
-    return replace(part, **changes)
-
-
-@dataclass(frozen=True, slots=True)
-class _Builder:
-    """What nodes and pods have in common: metadata."""
-
-    item: Any
-
-    def _meta(self, **changes: Any) -> Self:
-        return type(self)(_with(self.item, metadata=_with(self.item.metadata, **changes)))
-
-    def label(self, key: str, value: str) -> Self:
-        """Set a label."""
-        return self.labels({key: value})
-
-    def labels(self, labels: Mapping[str, str]) -> Self:
-        """Set labels."""
-        return self._meta(labels={**self.item.metadata.labels, **labels})
-
-    def annotation(self, key: str, value: str) -> Self:
-        """Set an annotation."""
-        return self._meta(annotations={**self.item.metadata.annotations, key: value})
-
-    def uid(self, uid: str) -> Self:
-        """Set the uid."""
-        return self._meta(uid=uid)
-
-    def created(self, timestamp: str) -> Self:
-        """Set the time of creation (RFC 3339)."""
-        return self._meta(creation_timestamp=timestamp)
-
-    def terminating(self, timestamp: str = "2020-01-01T00:00:00Z") -> Self:
-        """Mark the object as being deleted."""
-        return self._meta(deletion_timestamp=timestamp)
-
-
-class NodeBuilder(_Builder):
-    """A node in the making."""
-
-    def capacity(self, resources: Mapping[str, Quantity] | None = None, **more: Quantity) -> Self:
-        """Add to what the node has and offers: ``capacity(cpu="4", memory="16Gi")``."""
-        given = {**(resources or {}), **more}
-        status = self.item.status
-        offered = {**(status.allocatable or {}), **given}
-        return self._status(capacity={**status.capacity, **given}, allocatable=offered)
-
-    def taint(self, key: str, value: str = "", effect: str = "NoSchedule") -> Self:
-        """Add a taint."""
-        taints = [*self.item.spec.taints, Taint(key=key, value=value, effect=effect)]
-        return type(self)(_with(self.item, spec=_with(self.item.spec, taints=taints)))
-
-    def unschedulable(self) -> Self:
-        """Cordon the node."""
-        return type(self)(_with(self.item, spec=_with(self.item.spec, unschedulable=True)))
-
-    def image(self, name: str, size: int) -> Self:
-        """Put an image of ``size`` bytes on the node."""
-        image = ContainerImage(names=[name], size_bytes=size)
-        return self._status(images=[*self.item.status.images, image])
-
-    def _status(self, **changes: Any) -> Self:
-        return type(self)(_with(self.item, status=_with(self.item.status, **changes)))
-
-    def build(self) -> Node:
-        """Return the node, a copy of its own."""
-        return _copy(self.item, Node)
-
-
-class PodBuilder(_Builder):
+class PodBuilder(Builder):
     """A pod in the making."""
 
     def request(self, resources: Mapping[str, Quantity] | None = None, **more: Quantity) -> Self:
@@ -164,7 +82,9 @@ class PodBuilder(_Builder):
 
     def nominated(self, name: str) -> Self:
         """Nominate the pod to a node."""
-        return type(self)(_with(self.item, status=_with(self.item.status, nominated_node_name=name)))
+        return type(self)(
+            with_changes(self.item, status=with_changes(self.item.status, nominated_node_name=name))
+        )
 
     def priority(self, priority: int) -> Self:
         """Set the priority."""
@@ -255,11 +175,11 @@ class PodBuilder(_Builder):
         return affinity or Affinity()
 
     def _spec(self, **changes: Any) -> Self:
-        return type(self)(_with(self.item, spec=_with(self.item.spec, **changes)))
+        return type(self)(with_changes(self.item, spec=with_changes(self.item.spec, **changes)))
 
     def build(self) -> Pod:
         """Return the pod, a copy of its own."""
-        return _copy(self.item, Pod)
+        return copy_of(self.item, Pod)
 
 
 def _container(name: str, requests: Mapping[str, Quantity] | None, image: str) -> Container:
@@ -276,8 +196,3 @@ def _add_term(current: PodAffinity | None, term: PodAffinityTerm, weight: int | 
         return replace(current, required=[*current.required, term])
     weighted = WeightedPodAffinityTerm(weight=weight, pod_affinity_term=term)
     return replace(current, preferred=[*current.preferred, weighted])
-
-
-def _copy(item: Any, kind: type[T]) -> T:
-    """Copy through the wire format, so that what is built is what a manifest would give."""
-    return msgspec.json.decode(msgspec.json.encode(item), type=kind)
