@@ -5,7 +5,7 @@ them once, on objects that nobody else holds yet. ``set_defaults`` is for all ki
 less than a pod (``_pod_spec`` against ``_pod``), as upstream has it.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from podium.api.kinds import BY_TYPE
@@ -13,11 +13,12 @@ from podium.api.objects import policy, storage, workloads
 from podium.api.objects.base import Object, Quantity, ResourceRequirements
 from podium.api.objects.node import Node
 from podium.api.objects.pod import Container, ContainerPort, Pod, PodSpec
-from podium.api.objects.volumes import EmptyDir, PersistentVolumeClaimSpec, Volume, VolumeSource
+from podium.api.objects.volumes import VOLUME_SOURCES, EmptyDir, PersistentVolumeClaimSpec, Volume
 from podium.api.quantities import normalise
 
 DEFAULT_SCHEDULER = "default-scheduler"
 GRACE_PERIOD = 30
+RBD_POOL = "rbd"
 NAMESPACE_LABEL = "kubernetes.io/metadata.name"
 
 _ROUNDED_GROUPS = frozenset({"", "apps", "batch", "node.k8s.io"})
@@ -55,19 +56,13 @@ def _ports(containers: Iterable[Container]) -> Iterable[ContainerPort]:
 
 
 def _volume(volume: Volume) -> None:
-    sources = (getattr(volume, name) for name in _SOURCES)
+    sources = (getattr(volume, name) for name in VOLUME_SOURCES)
     if all(source is None for source in sources):
         volume.empty_dir = EmptyDir()
+    if volume.rbd is not None:
+        volume.rbd.pool = _or(volume.rbd.pool, RBD_POOL)
     if volume.ephemeral is not None and volume.ephemeral.volume_claim_template is not None:
         _claim_spec(volume.ephemeral.volume_claim_template.spec)
-
-
-_SOURCES = tuple(name for name in Volume.__struct_fields__ if name != "name")
-VOLUME_SOURCES: Sequence[str] = _SOURCES
-"""Fields of a volume that say what backs it."""
-
-BACKING_SOURCES: Sequence[str] = VolumeSource.__struct_fields__
-"""Those of them that a PersistentVolume may have too."""
 
 
 def _pod_spec(spec: PodSpec) -> None:
@@ -122,6 +117,8 @@ def _volume_object(volume: storage.PersistentVolume) -> None:
     spec = volume.spec
     spec.persistent_volume_reclaim_policy = _or(spec.persistent_volume_reclaim_policy, "Retain")
     spec.volume_mode = _or(spec.volume_mode, "Filesystem")
+    if spec.rbd is not None:
+        spec.rbd.pool = _or(spec.rbd.pool, RBD_POOL)
     volume.status.phase = _or(volume.status.phase, "Pending")
 
 

@@ -136,7 +136,6 @@ class ImageVolume(Base):
     """An OCI image mounted as a volume."""
 
     reference: str = ""
-    pull_policy: str = ""
 
 
 class HostPath(Base):
@@ -191,3 +190,38 @@ class Volume(VolumeSource):
     downward_api: Opaque | None = msgspec.field(name="downwardAPI", default=None)
     projected: Opaque | None = None
     git_repo: Opaque | None = None
+
+
+VOLUME_SOURCES: Sequence[str] = (
+    "empty_dir",
+    "host_path",
+    "git_repo",
+    "gce_persistent_disk",
+    "aws_elastic_block_store",
+    "secret",
+    "nfs",
+    "iscsi",
+    "glusterfs",
+    "flocker",
+    "persistent_volume_claim",
+    "rbd",
+    "cinder",
+    "cephfs",
+    "quobyte",
+    "downward_api",
+    "fc",
+    "flex_volume",
+    "config_map",
+    "azure_file",
+    "vsphere_volume",
+    "photon_persistent_disk",
+    "portworx_volume",
+    "azure_disk",
+    "storageos",
+    "projected",
+    "scale_io",
+    "csi",
+    "ephemeral",
+    "image",
+)
+"""The fields of a volume that say what backs it, in the order in which upstream looks at them."""

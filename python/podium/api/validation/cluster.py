@@ -1,6 +1,5 @@
 """Nodes, namespaces, services, and what rules over pods."""
 
-import re
 from collections.abc import Iterable
 
 from podium.api.admission.priority import HIGHEST_USER_PRIORITY, SYSTEM_CLASSES
@@ -17,10 +16,9 @@ from podium.api.objects.policy import (
 )
 from podium.api.validation import meta, placement
 from podium.api.validation.fields import Errors
-from podium.api.validation.names import dns_label, dns_subdomain
-from podium.api.validation.resources import amount, container_resource
+from podium.api.validation.names import dns_label, dns_subdomain, percentage
+from podium.api.validation.resources import amount, overhead
 
-_PERCENT = re.compile(r"[0-9]+%\Z")
 _SYSTEM = "system-"
 
 
@@ -72,9 +70,7 @@ def priority_class(errors: Errors, item: PriorityClass, _gates: FeatureGates) ->
     elif item.value > HIGHEST_USER_PRIORITY:
         most = f"maximum allowed value of a user defined priority is {HIGHEST_USER_PRIORITY}"
         errors.forbidden("value", most)
-    if item.preemption_policy not in (None, "PreemptLowerPriority", "Never"):
-        supported = ("PreemptLowerPriority", "Never")
-        errors.unsupported("preemptionPolicy", item.preemption_policy, supported)
+    placement.preemption(errors, item.preemption_policy, "preemptionPolicy")
 
 
 def _system(item: PriorityClass) -> str:
@@ -94,11 +90,8 @@ def runtime_class(errors: Errors, item: RuntimeClass, _gates: FeatureGates) -> N
         errors.required("handler")
     else:
         errors.invalids("handler", item.handler, dns_label(item.handler))
-    overhead = item.overhead.pod_fixed if item.overhead else {}
-    for name, value in overhead.items():
-        at = f"overhead.limits[{name}]"
-        errors.invalids(at, name, container_resource(name))
-        errors.invalids(at, value, amount(name, value))
+    if item.overhead is not None:
+        overhead(errors, item.overhead.pod_fixed, "overhead")
     if item.scheduling is not None:
         meta.labels(errors, item.scheduling.node_selector, "scheduling.nodeSelector")
         _unique_tolerations(errors, item.scheduling.tolerations, "scheduling.tolerations")
@@ -133,12 +126,7 @@ def _number_or_percent(errors: Errors, value: IntOrString | None, path: str) -> 
         return
     if isinstance(value, int):
         errors.not_negative(path, value)
-    elif not _PERCENT.match(value):
-        errors.invalid(
-            path,
-            value,
-            "a valid percent string must be a numeric string followed by an ending '%' "
-            "(e.g. '1%', or '93%', regex used for validation is '[0-9]+%')",
-        )
+    elif percentage(value):
+        errors.invalids(path, value, percentage(value))
     elif int(value[:-1]) > 100:
         errors.invalid(path, value, "must not be greater than 100%")

@@ -48,8 +48,8 @@ def _pattern(text: str, pattern: str, *examples: str) -> str:
     return f"{text} (e.g. {shown}regex used for validation is '{pattern}')"
 
 
-def _too_long(value: str, most: int) -> list[str]:
-    return [f"must be no more than {most} bytes"] if len(value.encode()) > most else []
+def _too_long(value: str, most: int, unit: str = "characters") -> list[str]:
+    return [f"must be no more than {most} {unit}"] if len(value.encode()) > most else []
 
 
 @lru_cache(maxsize=65536)
@@ -95,7 +95,10 @@ def label_key(value: str) -> Problems:
     if slash and not domain:
         problems.append("prefix part must be non-empty")
     elif slash:
-        problems += [f"prefix part {problem}" for problem in dns_subdomain(domain)]
+        # The same check as for names, but it counts in bytes.
+        too_long = _too_long(domain, SUBDOMAIN_LENGTH, "bytes")
+        malformed = [text for text in dns_subdomain(domain) if not text.startswith("must be no more")]
+        problems += [f"prefix part {problem}" for problem in (*too_long, *malformed)]
     if not name:
         problems.append("name part must be non-empty")
     elif len(name.encode()) > NAME_LENGTH:
@@ -108,7 +111,7 @@ def label_key(value: str) -> Problems:
 @lru_cache(maxsize=65536)
 def label_value(value: str) -> Problems:
     """Check a label value."""
-    problems = _too_long(value, NAME_LENGTH)
+    problems = _too_long(value, NAME_LENGTH, "bytes")
     if not _VALUE_RE.match(value):
         problems.append(_pattern(_VALUE_TEXT, _VALUE, "MyValue", "my_value", "12345"))
     return problems
@@ -127,6 +130,14 @@ def port_name(value: str) -> Problems:
     if value.startswith("-") or value.endswith("-"):
         problems.append("must not begin or end with a hyphen")
     return problems
+
+
+def percentage(value: str) -> Problems:
+    """Check a percentage."""
+    if re.match(r"[0-9]+%\Z", value):
+        return []
+    text = "a valid percent string must be a numeric string followed by an ending '%'"
+    return [_pattern(text, "[0-9]+%", "1%", "93%")]
 
 
 def decimal_integer(value: str) -> Problems:

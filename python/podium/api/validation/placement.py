@@ -249,3 +249,13 @@ def _min_domains(errors: Errors, item: TopologySpreadConstraint, path: str) -> N
             item.min_domains,
             f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {item.when_unsatisfiable}",
         )
+
+
+def preemption(errors: Errors, policy: str | None, path: str) -> None:
+    """Check a preemption policy."""
+    if policy is None or policy in ("PreemptLowerPriority", "Never"):
+        return
+    if not policy:
+        errors.required(path)
+    else:
+        errors.unsupported(path, policy, ("PreemptLowerPriority", "Never"))

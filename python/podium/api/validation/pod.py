@@ -78,18 +78,10 @@ def pod_spec(errors: Errors, spec: PodSpec, path: str, gates: FeatureGates, *, p
         errors.invalid(f"{path}.activeDeadlineSeconds", deadline, between(1, _MAX_DEADLINE))
     numeric = gates.enabled("TaintTolerationComparisonOperators")
     placement.tolerations(errors, spec.tolerations, f"{path}.tolerations", numeric=numeric)
-    _preemption(errors, spec.preemption_policy, f"{path}.preemptionPolicy")
-    _overhead(errors, spec, f"{path}.overhead")
+    placement.preemption(errors, spec.preemption_policy, f"{path}.preemptionPolicy")
+    if spec.overhead is not None:
+        resources.overhead(errors, spec.overhead, f"{path}.overhead")
     _group(errors, spec, f"{path}.schedulingGroup")
-
-
-def _preemption(errors: Errors, policy: str | None, path: str) -> None:
-    if policy is None or policy in ("PreemptLowerPriority", "Never"):
-        return
-    if not policy:
-        errors.required(path)
-    else:
-        errors.unsupported(path, policy, ("PreemptLowerPriority", "Never"))
 
 
 def _names(errors: Errors, spec: PodSpec, path: str) -> None:
@@ -139,14 +131,6 @@ def _gates(errors: Errors, names: Sequence[str], path: str) -> None:
         if name in seen:
             errors.duplicate(f"{path}[{index}]", name)
         seen.add(name)
-
-
-def _overhead(errors: Errors, spec: PodSpec, path: str) -> None:
-    for name, value in (spec.overhead or {}).items():
-        # Upstream checks overhead as if it were limits, and says so.
-        at = f"{path}.limits[{name}]"
-        errors.invalids(at, name, resources.container_resource(name))
-        errors.invalids(at, value, resources.amount(name, value))
 
 
 def _group(errors: Errors, spec: PodSpec, path: str) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from podium._core import Quantity as Exact
-from podium.api.objects.base import Quantity, ResourceRequirements
+from podium.api.objects.base import Quantity, ResourceList, ResourceRequirements
 from podium.api.quantities import exact
 from podium.api.requests import HUGEPAGES, is_pod_level
 from podium.api.validation.fields import NEGATIVE, NOT_INTEGER, NOT_POSITIVE, Errors, between
@@ -131,6 +131,11 @@ def requirements(errors: Errors, value: ResourceRequirements, path: str, *, pod_
     asked = value.limits.keys() | value.requests.keys()
     if not asked & {"cpu", "memory"} and any(name.startswith(HUGEPAGES) for name in asked):
         errors.forbidden(path, "HugePages require cpu or memory")
+
+
+def overhead(errors: Errors, values: ResourceList, path: str) -> None:
+    """Check a runtime's overhead: upstream takes it for limits, and its paths say so."""
+    requirements(errors, ResourceRequirements(limits=values), path)
 
 
 def _name(errors: Errors, path: str, name: str, *, pod_level: bool) -> None:

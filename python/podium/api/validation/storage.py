@@ -23,7 +23,7 @@ from podium.api.validation.resources import positive
 _RECLAIM = ("Delete", "Recycle", "Retain")
 _CLASS_RECLAIM = ("Delete", "Retain")
 _BINDING = ("Immediate", "WaitForFirstConsumer")
-_NODE_ID_LENGTH = 192
+_NODE_ID_LENGTH = 256
 
 
 def volume(errors: Errors, item: PersistentVolume, _gates: FeatureGates) -> None:
@@ -54,7 +54,7 @@ def _capacity(errors: Errors, item: PersistentVolume) -> None:
     if not capacity:
         errors.required("spec.capacity")
     if "storage" not in capacity or len(capacity) > 1:
-        errors.unsupported("spec.capacity", capacity or None, ("storage",))
+        errors.unsupported("spec.capacity", dict(sorted(capacity.items())) or None, ("storage",))
     for name, value in capacity.items():
         at = f"spec.capacity[{name}]"
         whole = exact(value).value()
@@ -128,6 +128,8 @@ def _drivers(errors: Errors, drivers: Iterable[CSINodeDriver], path: str) -> Non
         seen.add(item.name)
         keys: set[str] = set()
         for key in item.topology_keys:
+            if not key:
+                errors.required(at)
             if key in keys:
                 errors.duplicate(at, key)
             keys.add(key)
@@ -137,9 +139,10 @@ def _drivers(errors: Errors, drivers: Iterable[CSINodeDriver], path: str) -> Non
 def csi_driver(errors: Errors, item: CSIDriver, _gates: FeatureGates) -> None:
     """Check a driver."""
     meta.object_meta(errors, item, dns_subdomain, namespaced=False)
-    modes = ("Ephemeral", "Persistent")
+    modes = ("Persistent", "Ephemeral")
     for mode in item.spec.volume_lifecycle_modes:
-        errors.one_of("spec.volumeLifecycleModes", mode, modes)
+        if mode not in modes:
+            errors.unsupported("spec.volumeLifecycleModes", mode, modes)
 
 
 def capacity(errors: Errors, item: CSIStorageCapacity, _gates: FeatureGates) -> None:
@@ -166,7 +169,6 @@ def attachment(errors: Errors, item: VolumeAttachment, _gates: FeatureGates) -> 
         errors.forbidden("spec.source", text)
     elif name == "":
         errors.required("spec.source.persistentVolumeName", "must specify non empty persistentVolumeName")
-    if not spec.node_name:
-        errors.required("spec.nodeName", "must specify nodeName")
-    else:
-        errors.invalids("spec.nodeName", spec.node_name, dns_subdomain(spec.node_name))
+    if name is not None:
+        errors.invalids("spec.source.persistentVolumeName", name, dns_subdomain(name))
+    errors.invalids("spec.nodeName", spec.node_name, dns_subdomain(spec.node_name))

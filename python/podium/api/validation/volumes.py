@@ -4,9 +4,16 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from podium.api.defaults import VOLUME_SOURCES
 from podium.api.objects.storage import PersistentVolumeSpec
-from podium.api.objects.volumes import Csi, Iscsi, PersistentVolumeClaimSpec, Rbd, Volume, VolumeSource
+from podium.api.objects.volumes import (
+    VOLUME_SOURCES,
+    Csi,
+    Iscsi,
+    PersistentVolumeClaimSpec,
+    Rbd,
+    Volume,
+    VolumeSource,
+)
 from podium.api.quantities import exact
 from podium.api.validation import meta
 from podium.api.validation.fields import Errors, between
@@ -109,14 +116,14 @@ def _gce(errors: Errors, value: Any, path: str) -> None:
     if not value.pd_name:
         errors.required(f"{at}.pdName")
     if not 0 <= value.partition <= 255:
-        errors.invalid(f"{at}.partition", value.partition, between(0, 255))
+        errors.invalid(f"{at}.partition", value.partition, between(1, 255))
 
 
 def _aws(errors: Errors, value: Any, path: str) -> None:
     if not value.volume_id:
         errors.required(f"{path}.volumeID")
     if not 0 <= value.partition <= 255:
-        errors.invalid(f"{path}.partition", value.partition, between(0, 255))
+        errors.invalid(f"{path}.partition", value.partition, between(1, 255))
 
 
 def _iscsi(errors: Errors, value: Iscsi, path: str) -> None:

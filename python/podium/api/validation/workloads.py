@@ -7,7 +7,7 @@ from podium.api.objects.base import LabelSelector
 from podium.api.objects.pod import PodTemplateSpec
 from podium.api.validation import meta, volumes
 from podium.api.validation.fields import Errors
-from podium.api.validation.names import dns_label, dns_subdomain
+from podium.api.validation.names import dns_label, dns_subdomain, label_value
 from podium.api.validation.pod import template
 
 _MISMATCH = "`selector` does not match template `labels`"
@@ -15,13 +15,17 @@ _MAX_INDEXED = 100_000
 _CRON_NAME_LENGTH = 52
 
 
-def _selector(errors: Errors, value: LabelSelector | None, kind: str) -> None:
+def _selector(errors: Errors, value: LabelSelector | None, kind: str) -> bool:
+    """Check a selector; tells whether it can be evaluated."""
+    before = len(errors)
     if value is None:
         errors.required("spec.selector")
-        return
+        return True
     meta.selector(errors, value, "spec.selector")
+    usable = len(errors) == before
     if meta.is_empty(value):
         errors.invalid("spec.selector", value, f"empty selector is invalid for {kind}")
+    return usable
 
 
 def _matches(errors: Errors, value: LabelSelector | None, item: PodTemplateSpec) -> None:
@@ -57,7 +61,9 @@ def _replicated(errors: Errors, item: kinds.Deployment | kinds.ReplicaSet, gates
     spec = item.spec
     errors.not_negative("spec.replicas", spec.replicas)
     # Upstream speaks of a deployment in both cases.
-    _selector(errors, spec.selector, "deployment")
+    if not _selector(errors, spec.selector, "deployment"):
+        errors.invalid("spec.selector", spec.selector, "invalid label selector")
+        return
     _matches(errors, spec.selector, spec.template)
     template(errors, spec.template, "spec.template", gates)
     _always(errors, spec.template, "ReplicaSet")
@@ -94,7 +100,9 @@ def stateful_set(errors: Errors, item: kinds.StatefulSet, gates: FeatureGates) -
         errors.not_negative("spec.ordinals.start", spec.ordinals.start)
     if spec.service_name:
         errors.invalids("spec.serviceName", spec.service_name, dns_label(spec.service_name))
-    _selector(errors, spec.selector, "statefulset")
+    if not _selector(errors, spec.selector, "statefulset"):
+        errors.invalid("spec.selector", spec.selector, "")
+        return
     _matches(errors, spec.selector, spec.template)
     template(errors, spec.template, "spec.template", gates)
     _always(errors, spec.template, "StatefulSet")
@@ -104,8 +112,10 @@ def daemon_set(errors: Errors, item: kinds.DaemonSet, gates: FeatureGates) -> No
     """Check a DaemonSet."""
     meta.object_meta(errors, item, dns_subdomain, namespaced=True)
     spec = item.spec
+    before = len(errors)
     meta.selector(errors, spec.selector, "spec.selector")
-    if not selects(spec.selector, spec.template.metadata.labels):
+    usable = len(errors) == before
+    if usable and not selects(spec.selector, spec.template.metadata.labels):
         labels = dict(spec.template.metadata.labels) or None
         errors.invalid("spec.template.metadata.labels", labels, _MISMATCH)
     if spec.selector is not None and meta.is_empty(spec.selector):
@@ -118,6 +128,9 @@ def job(errors: Errors, item: kinds.Job, gates: FeatureGates) -> None:
     """Check a Job."""
     meta.object_meta(errors, item, dns_subdomain, namespaced=True)
     _job_spec(errors, item.spec, "spec", gates)
+    if not item.spec.manual_selector:
+        # The name becomes a label of the pods.
+        errors.invalids("spec.template.labels", item.metadata.name, label_value(item.metadata.name))
     indexed = item.spec.completion_mode == "Indexed"
     last = (item.spec.completions or 0) - 1
     if indexed and last >= 0 and item.metadata.name:
