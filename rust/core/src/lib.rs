@@ -10,6 +10,7 @@ pub mod drf;
 pub mod engine;
 pub mod explain;
 pub mod filtering;
+pub mod go_log;
 pub mod intern;
 pub mod memo;
 pub mod memos;
