@@ -7,7 +7,7 @@ use crate::diagnosis::Diagnosis;
 use crate::filtering::{FEASIBLE, Filters, NO_NODE, Rejection, Verdict};
 use crate::normalize::{Extremes, Normalize};
 use crate::pick::{NEVER, PickIndex};
-use crate::plugin::{Affects, Plugin, Rows};
+use crate::plugin::{Affects, Plugin, Point, Rows};
 use crate::profile::Profile;
 use crate::scoring;
 use crate::snapshot::{Change, Generation, Pod, Row, Snapshot};
@@ -27,7 +27,7 @@ pub struct Memo {
     seen: Generation,
     filters: Filters,
     /// Plugins that skipped the pod at PreFilter or PreScore; a placed pod can give them something to say.
-    skipped: Vec<Arc<dyn Plugin>>,
+    skipped: Vec<(Arc<dyn Plugin>, Point)>,
     verdicts: Vec<Verdict>,
     feasible: usize,
     scores: Vec<Scored>,
@@ -52,6 +52,7 @@ struct Scored {
 #[derive(Debug, Default)]
 struct Dirty {
     rows: Vec<Row>,
+    every: bool,
     all: bool,
 }
 
@@ -61,6 +62,7 @@ impl Dirty {
             Affects::Nothing => {}
             Affects::Node => self.rows.push(row),
             Affects::All => self.all = true,
+            Affects::Every => self.every = true,
             Affects::Domain(key) => {
                 let domains = snap.topology.domains(key);
                 match domains.of(row) {
@@ -71,7 +73,13 @@ impl Dirty {
         }
     }
 
-    fn settle(&mut self) {
+    /// `len` is the number of all rows.
+    fn settle(&mut self, len: usize) {
+        if self.every {
+            self.rows.clear();
+            self.rows.extend(0..len as Row);
+            return;
+        }
         self.rows.sort_unstable();
         self.rows.dedup();
     }
@@ -272,9 +280,10 @@ impl Memo {
                 was_node != snap.nodes.live[*row as usize]
             }
             Change::Placed { template, .. } | Change::Removed { template, .. } => {
-                let concerns =
-                    |p: &Arc<dyn Plugin>| p.affects(snap, template, pod) != Affects::Nothing;
-                self.skipped.iter().any(concerns)
+                let wakes = |(plugin, at): &(Arc<dyn Plugin>, Point)| {
+                    plugin.wakes(snap, template, pod, *at)
+                };
+                self.skipped.iter().any(wakes)
             }
         })
     }
@@ -293,7 +302,7 @@ impl Memo {
             if rows.all {
                 return None;
             }
-            rows.settle();
+            rows.settle(self.verdicts.len());
             dirty.push(rows);
         }
         let mut flipped = Vec::new();
@@ -355,6 +364,8 @@ impl Memo {
     /// Follows the changes in all scores; false if some score must be made anew.
     fn follow_scores(&mut self, snap: &Snapshot, changes: &[Change], flipped: &[Row]) -> bool {
         let mut dirty: Vec<Dirty> = Vec::with_capacity(self.scores.len());
+        let is_feasible = |row: &Row| self.verdicts[*row as usize] == FEASIBLE;
+        let (entered, left): (Vec<Row>, Vec<Row>) = flipped.iter().partition(|r| is_feasible(r));
         for scored in &mut self.scores {
             let mut rows = Dirty::default();
             for change in changes {
@@ -362,9 +373,9 @@ impl Memo {
                     rows.add(snap, scored.part.score.follow(snap, change), row);
                 }
             }
-            for &row in flipped {
-                let now = self.verdicts[row as usize] == FEASIBLE;
-                rows.add(snap, scored.part.score.feasible(snap, row, now), row);
+            if let Some(&row) = flipped.first() {
+                let affects = scored.part.score.feasible(snap, &entered, &left);
+                rows.add(snap, affects, row);
             }
             if rows.all {
                 return false;
@@ -379,8 +390,9 @@ impl Memo {
         let mut touched: Vec<Row> = flipped.to_vec();
         let mut moved = false;
         let mut local = flipped.to_vec();
-        for (scored, dirty) in self.scores.iter().zip(dirty.iter()) {
+        for (scored, dirty) in self.scores.iter().zip(dirty.iter_mut()) {
             if scored.form == Normalize::None {
+                dirty.settle(self.verdicts.len());
                 local.extend(&dirty.rows);
             }
         }
@@ -393,7 +405,7 @@ impl Memo {
                 continue;
             }
             dirty.rows.extend(flipped);
-            dirty.settle();
+            dirty.settle(self.verdicts.len());
             moved |= self.rescore_raw(snap, at, &dirty.rows, flipped);
             touched.extend(&dirty.rows);
         }
@@ -468,17 +480,18 @@ fn add_weighted(base: &mut [i64], raw: &[i64], weight: i64) {
     }
 }
 
-/// Plugins of the profile that take no part, in one of their roles, in judging the pod.
-fn skipped(profile: &Profile, filters: &Filters, scores: &[scoring::Part]) -> Vec<Arc<dyn Plugin>> {
+/// Plugins of the profile that take no part in judging the pod, each with the role it does not play.
+fn skipped(
+    profile: &Profile,
+    filters: &Filters,
+    scores: &[scoring::Part],
+) -> Vec<(Arc<dyn Plugin>, Point)> {
     let filtering = |p: &Arc<dyn Plugin>| filters.parts.iter().any(|f| f.plugin.name() == p.name());
     let scoring = |p: &Arc<dyn Plugin>| scores.iter().any(|s| s.plugin == p.name());
-    let silent_filters = profile.filter.iter().filter(|p| !filtering(p));
-    let silent_scores = profile.score.iter().map(|(p, _)| p).filter(|p| !scoring(p));
-    let mut list: Vec<Arc<dyn Plugin>> = Vec::new();
-    for plugin in silent_filters.chain(silent_scores) {
-        if list.iter().all(|known| known.name() != plugin.name()) {
-            list.push(Arc::clone(plugin));
-        }
-    }
-    list
+    let filters = profile.filter.iter().filter(|p| !filtering(p));
+    let scores = profile.score.iter().map(|(p, _)| p).filter(|p| !scoring(p));
+    let filters = filters.map(|p| (Arc::clone(p), Point::Filter));
+    filters
+        .chain(scores.map(|p| (Arc::clone(p), Point::Score)))
+        .collect()
 }

@@ -34,6 +34,8 @@ pub struct Memos {
     classes: FxHashMap<KeyWriter, ClassId>,
     /// Class by profile and address of the template, which is kept so that its address cannot be reused.
     by_template: FxHashMap<(usize, usize), (Arc<Template>, ClassId)>,
+    /// Where the snapshot's key epoch stood when `by_template` was begun.
+    epoch: u64,
 }
 
 impl Memos {
@@ -45,6 +47,7 @@ impl Memos {
             entries: FxHashMap::default(),
             classes: FxHashMap::default(),
             by_template: FxHashMap::default(),
+            epoch: 0,
         }
     }
 
@@ -116,6 +119,10 @@ impl Memos {
     }
 
     fn class(&mut self, snap: &Snapshot, profile: (usize, &Profile), pod: &Pod) -> ClassId {
+        if self.epoch != snap.key_epoch() {
+            self.by_template.clear();
+            self.epoch = snap.key_epoch();
+        }
         let address = (profile.0, Arc::as_ptr(&pod.template).addr());
         if let Some((_, class)) = self.by_template.get(&address) {
             return *class;

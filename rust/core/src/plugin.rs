@@ -17,7 +17,9 @@ pub trait Plugin: Debug + Send + Sync {
     fn name(&self) -> &'static str;
 
     /// Writes the projection of the pod that this plugin reads. Pods with equal keys have equal
-    /// results on the same snapshot.
+    /// results on the same snapshot. The projection depends on the snapshot too (which labels can be
+    /// told apart, what a pod's owner selects): a key that is kept must be made anew when
+    /// [`Snapshot::key_epoch`] has moved. What was remembered under a key stays true of that key.
     fn key(&self, snap: &Snapshot, pod: &Pod, key: &mut KeyWriter);
 
     /// PreFilter.
@@ -34,6 +36,13 @@ pub trait Plugin: Debug + Send + Sync {
     /// remembered for `pod`. An upper bound: more than necessary is slow, less is wrong.
     fn affects(&self, snap: &Snapshot, placed: &Template, pod: &Pod) -> Affects;
 
+    /// Whether a pod of template `placed`, put on a node, can give the plugin something to say about
+    /// `pod` at a point where it skipped it. A `Skip` has nothing to follow changes with: it holds until
+    /// this is true of one, or something besides nodes and pods changed.
+    fn wakes(&self, snap: &Snapshot, placed: &Template, pod: &Pod, _at: Point) -> bool {
+        self.affects(snap, placed, pod) != Affects::Nothing
+    }
+
     /// Whether the results for this pod, or its being skipped, depend on claims, volumes or other
     /// objects of storage. If not, no [`Change::Storage`] can alter them.
     fn reads_storage(&self, _pod: &Pod) -> bool {
@@ -47,6 +56,13 @@ pub trait Plugin: Debug + Send + Sync {
 
     /// Gives back what `reserve` took; does nothing if it took nothing.
     fn unreserve(&self, _snap: &mut Snapshot, _pod: PodId) {}
+}
+
+/// The two roles of a plugin: `pre_filter` makes the one, `pre_score` the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Point {
+    Filter,
+    Score,
 }
 
 #[derive(Debug)]
@@ -94,6 +110,12 @@ pub trait Filter: Debug + Send + Sync {
         }
     }
 
+    /// The codes by group, where a domain of nodes shares its code. `None` where each row has its own,
+    /// and after `add_pod` or `remove_pod`.
+    fn groups(&self) -> Option<Groups<'_, Code>> {
+        None
+    }
+
     fn boxed_clone(&self) -> Box<dyn Filter>;
 }
 
@@ -115,10 +137,17 @@ pub trait Score: Debug + Send + Sync {
         }
     }
 
-    /// `row` entered (`now`) or left the feasible set; called after all changes were followed. The row
-    /// itself is scored anew in any case; the answer tells which others may differ.
-    fn feasible(&mut self, _snap: &Snapshot, _row: Row, _now: bool) -> Affects {
+    /// Follows a change of the feasible set, told after the changes of the snapshot and once for as
+    /// many rows as have come and gone, so that this equals a fresh `pre_score` for the present set;
+    /// tells which rows' raw scores may differ. A score whose `pre_score` reads the set must have its own.
+    fn feasible(&mut self, _snap: &Snapshot, _entered: &[Row], _left: &[Row]) -> Affects {
         Affects::Nothing
+    }
+
+    /// The raw scores by group, where there are few different ones: normalising then costs a step per
+    /// group, and a pick a step per group and node-local maximum.
+    fn groups(&self) -> Option<Groups<'_, i64>> {
+        None
     }
 
     fn boxed_clone(&self) -> Box<dyn Score>;
@@ -132,7 +161,40 @@ pub enum Affects {
     Node,
     /// All rows that share its domain of this topology key.
     Domain(Symbol),
+    /// Any row; what is remembered has followed and can be asked.
+    Every,
+    /// Any row; what is remembered could not follow and must be made anew.
     All,
+}
+
+impl Affects {
+    /// What two changes of one row concern together.
+    #[must_use]
+    pub fn and(self, other: Affects) -> Affects {
+        use Affects::{All, Domain, Every, Node, Nothing};
+        match (self, other) {
+            (All, _) | (_, All) => All,
+            (Every, _) | (_, Every) => Every,
+            (Nothing, one) | (one, Nothing) => one,
+            // A row is part of its own domains.
+            (Node, one) | (one, Node) => one,
+            (Domain(a), Domain(b)) if a == b => Domain(a),
+            (Domain(_), Domain(_)) => Every,
+        }
+    }
+}
+
+/// A number for rows that are alike to one plugin.
+pub type GroupId = u32;
+
+/// Results that all rows of a group share: a row has `values[of_row[row]]`. After a change that concerns
+/// `Nothing`, a `Node` or a `Domain`, only the row of the change can be in another group, while any
+/// group that has rows in what it concerns can have another value; after `Every`, take both anew. Rows
+/// that are not live and groups without rows have any value.
+#[derive(Clone, Copy, Debug)]
+pub struct Groups<'a, T> {
+    pub of_row: &'a [GroupId],
+    pub values: &'a [T],
 }
 
 /// The rows of one call: all of them, or a list.
@@ -194,5 +256,44 @@ impl Hasher for KeyWriter {
     /// Unused: the bytes themselves are the key.
     fn finish(&self) -> u64 {
         0
+    }
+}
+
+impl Groups<'_, Code> {
+    /// [`Filter::filter`] by these groups.
+    pub fn judge(&self, rows: Rows<'_>, out: &mut [Code]) {
+        let code = |group: &GroupId| self.values[*group as usize];
+        match rows {
+            Rows::All(n) => {
+                for (cell, group) in out[..n].iter_mut().zip(self.of_row) {
+                    if *cell == Code::Success {
+                        *cell = code(group);
+                    }
+                }
+            }
+            Rows::List(_) => {
+                rows.judge(out, |row| {
+                    self.of_row.get(row as usize).map_or(Code::Success, code)
+                });
+            }
+        }
+    }
+}
+
+impl Groups<'_, i64> {
+    /// [`Score::score`] by these groups.
+    pub fn write(&self, rows: Rows<'_>, out: &mut [i64]) {
+        match rows {
+            Rows::All(n) => {
+                for (cell, group) in out[..n].iter_mut().zip(self.of_row) {
+                    *cell = self.values[*group as usize];
+                }
+            }
+            Rows::List(list) => {
+                for (cell, row) in out.iter_mut().zip(list) {
+                    *cell = self.values[self.of_row[*row as usize] as usize];
+                }
+            }
+        }
     }
 }

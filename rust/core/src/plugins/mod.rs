@@ -1,7 +1,10 @@
 //! The native plugins, one file each. The table is the only registry.
 
+mod inclusion;
 mod node_name;
 mod node_unschedulable;
+mod partition;
+mod pod_topology_spread;
 mod taints;
 
 use crate::plugin::Plugin;
@@ -17,6 +20,7 @@ pub type Constructor = fn(&mut Snapshot, &Value) -> Result<Arc<dyn Plugin>, Stri
 pub const TABLE: &[(&str, Constructor)] = &[
     (node_name::NAME, node_name::new),
     (node_unschedulable::NAME, node_unschedulable::new),
+    (pod_topology_spread::NAME, pod_topology_spread::new),
 ];
 
 pub fn constructor(name: &str) -> Option<Constructor> {

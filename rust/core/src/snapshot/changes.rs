@@ -41,6 +41,8 @@ pub struct ChangeLog {
     /// The position of `entries[0]`.
     base: Generation,
     entries: Vec<Change>,
+    /// How many changes were [`Change::World`].
+    worlds: u64,
 }
 
 /// Readers further behind than this rebuild instead.
@@ -74,6 +76,11 @@ impl ChangeLog {
             self.entries.drain(..KEEP);
             self.base += KEEP as Generation;
         }
+        self.worlds += u64::from(matches!(change, Change::World));
         self.entries.push(change);
+    }
+
+    pub(super) fn worlds(&self) -> u64 {
+        self.worlds
     }
 }

@@ -458,6 +458,11 @@ impl Snapshot {
         self.changes.rewind(mark);
     }
 
+    /// Moves whenever a plugin's key of some pod may have changed without the pod.
+    pub fn key_epoch(&self) -> u64 {
+        self.changes.worlds() + self.peers.epoch()
+    }
+
     /// Must run before a cycle: brings the node order up to date.
     pub fn refresh(&mut self) {
         self.order.refresh();

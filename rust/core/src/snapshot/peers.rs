@@ -3,9 +3,9 @@
 
 use super::nodes::Row;
 use crate::intern::Symbol;
-use crate::selector::Labels;
+use crate::selector::{Labels, Selector};
 use crate::template::{PodTerms, Template};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PeerId(pub u32);
@@ -33,6 +33,36 @@ pub struct Peers {
     ids: FxHashMap<PeerKey, PeerId>,
     list: Vec<Peer>,
     free: Vec<PeerId>,
+    sight: Sight,
+}
+
+/// What the affinity terms of all pods that were ever known can see of a pod. It only grows: what could
+/// be told apart once stays apart, and a pod with rare labels that comes and goes re-keys nobody.
+#[derive(Debug, Default)]
+struct Sight {
+    label_keys: FxHashSet<Symbol>,
+    namespaces: FxHashSet<Symbol>,
+    /// Some term selects namespaces by their labels.
+    any_namespace: bool,
+    epoch: u64,
+}
+
+impl Sight {
+    fn learn(&mut self, terms: &PodTerms) {
+        for term in terms.all() {
+            let mut new = false;
+            for key in term.selector.keys() {
+                new |= self.label_keys.insert(key);
+            }
+            for namespace in &term.namespaces {
+                new |= self.namespaces.insert(*namespace);
+            }
+            let any = term.namespace_selector != Selector::Nothing;
+            new |= any && !self.any_namespace;
+            self.any_namespace |= any;
+            self.epoch += u64::from(new);
+        }
+    }
 }
 
 impl Peers {
@@ -52,6 +82,7 @@ impl Peers {
             terminating: FxHashMap::default(),
             users: 1,
         };
+        self.sight.learn(&key.terms);
         let id = match self.free.pop() {
             Some(id) => {
                 self.list[id.0 as usize] = peer;
@@ -91,6 +122,24 @@ impl Peers {
                 counts.remove(&row);
             }
         }
+    }
+
+    /// The namespace and those labels of a pod that some other pod's affinity term can see; `None` if no
+    /// term reaches its namespace.
+    pub fn seen(&self, template: &Template) -> Option<(Symbol, Labels)> {
+        let reached =
+            self.sight.any_namespace || self.sight.namespaces.contains(&template.namespace);
+        let labels = || {
+            template
+                .labels
+                .project(|key| self.sight.label_keys.contains(&key))
+        };
+        reached.then(|| (template.namespace, labels()))
+    }
+
+    /// Grows whenever [`Peers::seen`] may answer differently.
+    pub(super) fn epoch(&self) -> u64 {
+        self.sight.epoch
     }
 
     pub fn get(&self, id: PeerId) -> &Peer {

@@ -1,0 +1,344 @@
+//! ScheduleAnyway: the fewer counted pods around a node, the better. A domain's count weighs
+//! ln(number of domains + 2), so that keys with few domains do not drown those with many.
+
+use super::{Constraints, weights::Weights};
+use crate::intern::Symbol;
+use crate::normalize::{IGNORED, Normalize};
+use crate::plugin::{Affects, GroupId, Groups, Rows, Score};
+use crate::plugins::inclusion::Inclusion;
+use crate::plugins::partition::{Partition, domain_of};
+use crate::snapshot::{Change, DomainId, NO_DOMAIN, Row, Snapshot};
+use crate::template::Template;
+use std::sync::Arc;
+
+use super::hosts::Hosts;
+
+/// The node has a hostname label.
+const HOST: u32 = 4;
+
+/// What does not depend on pods on nodes, nor on which nodes are feasible.
+#[derive(Debug)]
+pub(super) struct Rule {
+    constraints: Constraints,
+    inclusion: Inclusion,
+    hostname: Option<Symbol>,
+    /// Per constraint: where its counts are.
+    pub(super) places: Vec<Place>,
+    partition: Partition,
+    /// Per column: the domain that nodes without the label belong to where they take part at all, the
+    /// one of the empty value.
+    unlabelled: Vec<DomainId>,
+    /// Nodes that lack a key are ignored.
+    require_all: bool,
+}
+
+/// Where the number comes from that a constraint weighs.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place {
+    /// The domains of this column of the partition.
+    Column(usize),
+    /// The node's own pods (the key is the hostname); the index among such constraints.
+    Node(usize),
+}
+
+impl Rule {
+    pub(super) fn new(
+        snap: &Snapshot,
+        constraints: Constraints,
+        inclusion: Inclusion,
+        hostname: Symbol,
+        require_all: bool,
+    ) -> Self {
+        let (mut keys, mut nodes) = (Vec::new(), 0);
+        let place = |constraint: &crate::template::SpreadConstraint| {
+            if constraint.topology_key == hostname {
+                nodes += 1;
+                return Place::Node(nodes - 1);
+            }
+            keys.push(constraint.topology_key);
+            Place::Column(keys.len() - 1)
+        };
+        let places = constraints.list.iter().map(place).collect();
+        let hostname = (nodes > 0).then_some(hostname);
+        let facts = |row| inclusion.facts(snap, row) | host(snap, hostname, row);
+        let partition = Partition::new(snap, &keys, facts);
+        let unlabelled = keys.iter().map(|key| {
+            let domains = snap.topology.domains(*key);
+            domains
+                .id(Symbol::EMPTY)
+                .unwrap_or(domains.len() as DomainId)
+        });
+        Rule {
+            unlabelled: unlabelled.collect(),
+            constraints,
+            inclusion,
+            hostname,
+            places,
+            partition,
+            require_all,
+        }
+    }
+
+    /// Nodes of the group are not scored.
+    fn ignores(&self, group: GroupId) -> bool {
+        let no_host = self.hostname.is_some() && self.partition.facts(group) & HOST == 0;
+        self.require_all && (no_host || self.partition.cells(group).contains(&NO_DOMAIN))
+    }
+
+    /// The index under which a column counts the nodes of a group.
+    fn slot(&self, group: GroupId, column: usize) -> usize {
+        let domain = match self.partition.cells(group)[column] {
+            NO_DOMAIN => self.unlabelled[column],
+            domain => domain,
+        };
+        domain as usize
+    }
+
+    /// The slot of `column` in which a constraint counts the pods on the nodes of a group.
+    fn counted_in(&self, group: GroupId, index: usize, column: usize) -> Option<usize> {
+        let needed = Inclusion::needed(&self.constraints.list[index]);
+        let counts = self.partition.facts(group) & needed == needed && !self.ignores(group);
+        counts.then(|| self.slot(group, column))
+    }
+}
+
+fn host(snap: &Snapshot, hostname: Option<Symbol>, row: Row) -> u32 {
+    let has = hostname.is_some_and(|key| snap.topology.domains(key).of(row).is_some());
+    u32::from(has) * HOST
+}
+
+/// Pods per domain and node, and the raw scores that follow for each group of rows. Where a constraint
+/// counts the pods of nodes, a group of the partition falls apart by them: see [`Hosts`].
+#[derive(Clone, Debug)]
+pub(super) struct SoftSpread {
+    rule: Arc<Rule>,
+    /// Per column and slot.
+    counts: Vec<Vec<i64>>,
+    hosts: Hosts,
+    weights: Weights,
+    /// Per group of the partition and host level.
+    values: Vec<i64>,
+}
+
+impl SoftSpread {
+    pub(super) fn new(snap: &Snapshot, rule: Rule, feasible: &[Row]) -> Self {
+        let columns = 0..rule.partition.keys().len();
+        let slots: Vec<usize> = columns.map(|c| rule.partition.domains(c) + 1).collect();
+        let mut counts: Vec<_> = slots.iter().map(|n| vec![0; *n]).collect();
+        let nodes = rule.places.iter().filter(|p| matches!(p, Place::Node(_)));
+        let mut per_node = vec![vec![0; snap.nodes.len()]; nodes.count()];
+        rule.constraints
+            .count(snap, |index, row, count| match rule.places[index] {
+                Place::Node(index) => per_node[index][row as usize] += count,
+                Place::Column(column) => {
+                    let group = rule.partition.group(row);
+                    if let Some(slot) = group.and_then(|g| rule.counted_in(g, index, column)) {
+                        counts[column][slot] += count;
+                    }
+                }
+            });
+        let mut score = SoftSpread {
+            hosts: Hosts::new(&per_node, rule.partition.of_rows()),
+            weights: Weights::new(&slots),
+            rule: Arc::new(rule),
+            counts,
+            values: Vec::new(),
+        };
+        for row in feasible {
+            score.weigh(*row, true);
+        }
+        score.weights.settle(&score.rule.places);
+        score.revalue_all();
+        score
+    }
+
+    /// A node came to or left the feasible set.
+    fn weigh(&mut self, row: Row, entered: bool) -> Option<()> {
+        let group = self.rule.partition.group(row)?;
+        if !self.rule.ignores(group) {
+            let columns = 0..self.counts.len();
+            let slots = columns.map(|column| self.rule.slot(group, column));
+            self.weights.count(slots, entered);
+        }
+        Some(())
+    }
+
+    /// The raw score of the nodes of a group of the partition that have these numbers of pods.
+    fn value(&self, group: GroupId, on_node: &[i64]) -> i64 {
+        if self.rule.ignores(group) {
+            return IGNORED;
+        }
+        let cells = self.rule.partition.cells(group);
+        let mut score = 0.0;
+        for (index, constraint) in self.rule.constraints.list.iter().enumerate() {
+            let count = match self.rule.places[index] {
+                Place::Column(column) if cells[column] == NO_DOMAIN => continue,
+                Place::Column(column) => self.counts[column][cells[column] as usize],
+                Place::Node(_) if self.rule.partition.facts(group) & HOST == 0 => continue,
+                Place::Node(index) => on_node[index],
+            };
+            let tolerated = f64::from(constraint.max_skew.wrapping_sub(1));
+            score += count as f64 * self.weights.of(index) + tolerated;
+        }
+        score.round() as i64
+    }
+
+    /// Computes the values of a group of the partition anew; whether any differs.
+    fn revalue(&mut self, group: GroupId) -> bool {
+        let mut changed = false;
+        for level in 0..self.hosts.levels() {
+            let value = self.value(group, self.hosts.level(level));
+            let cell = &mut self.values[self.hosts.group(group, level) as usize];
+            changed |= std::mem::replace(cell, value) != value;
+        }
+        changed
+    }
+
+    fn revalue_all(&mut self) -> Affects {
+        let len = self.rule.partition.len();
+        self.values.resize(len * self.hosts.width(), IGNORED);
+        let mut changed = false;
+        for group in 0..len as GroupId {
+            changed |= self.revalue(group);
+        }
+        if changed {
+            Affects::Every
+        } else {
+            Affects::Nothing
+        }
+    }
+
+    /// A pod came to or left a node.
+    fn follow_pod(
+        &mut self,
+        snap: &Snapshot,
+        template: &Template,
+        row: Row,
+        delta: i64,
+    ) -> Affects {
+        let rule = Arc::clone(&self.rule);
+        let mut affects = Affects::Nothing;
+        for (index, _) in rule.constraints.counting(snap, template) {
+            let Some(group) = rule.partition.group(row) else {
+                return Affects::All;
+            };
+            affects = affects.and(match rule.places[index] {
+                Place::Node(index) => self.move_row(group, row, index, delta),
+                Place::Column(column) => match rule.counted_in(group, index, column) {
+                    Some(slot) => self.add(snap, row, (column, slot), delta),
+                    None => Affects::Nothing,
+                },
+            });
+        }
+        affects
+    }
+
+    fn move_row(&mut self, group: GroupId, row: Row, index: usize, delta: i64) -> Affects {
+        let known = (self.hosts.levels(), self.hosts.width());
+        self.hosts.shift(row, index, delta);
+        if self.hosts.width() != known.1 {
+            self.hosts.lay_out(self.rule.partition.of_rows());
+            self.revalue_all();
+            return Affects::Every;
+        }
+        self.hosts.regroup(row, group);
+        if self.hosts.levels() != known.0 {
+            self.revalue_all();
+        }
+        Affects::Node
+    }
+
+    fn add(
+        &mut self,
+        snap: &Snapshot,
+        row: Row,
+        (column, slot): (usize, usize),
+        delta: i64,
+    ) -> Affects {
+        self.counts[column][slot] += delta;
+        let rule = Arc::clone(&self.rule);
+        if slot == rule.partition.domains(column) {
+            // Nodes without the label count for no node's score.
+            return Affects::Nothing;
+        }
+        let mut changed = false;
+        for group in rule.partition.within(column, slot as DomainId) {
+            changed |= self.revalue(*group);
+        }
+        if !changed {
+            return Affects::Nothing;
+        }
+        let key = rule.partition.keys()[column];
+        match snap.topology.domains(key).of(row) {
+            Some(domain) if domain as usize == slot => domain_of(snap, key, row),
+            // The node has no label and counts for those of the empty value.
+            _ => Affects::Every,
+        }
+    }
+}
+
+impl Score for SoftSpread {
+    fn score(&self, _: &Snapshot, rows: Rows<'_>, out: &mut [i64]) {
+        self.groups_of().write(rows, out);
+    }
+
+    fn normalize(&self) -> Normalize {
+        Normalize::Spread
+    }
+
+    fn follow(&mut self, snap: &Snapshot, change: &Change) -> Affects {
+        match change {
+            Change::Placed { terminating, .. } | Change::Removed { terminating, .. }
+                if *terminating =>
+            {
+                Affects::Nothing
+            }
+            Change::Placed { row, template, .. } => self.follow_pod(snap, template, *row, 1),
+            Change::Removed { row, template, .. } => self.follow_pod(snap, template, *row, -1),
+            Change::Node { row } => {
+                let rule = &self.rule;
+                let facts = rule.inclusion.facts(snap, *row) | host(snap, rule.hostname, *row);
+                match rule.partition.holds(snap, *row, facts) {
+                    true => Affects::Node,
+                    false => Affects::All,
+                }
+            }
+            Change::Storage => Affects::Nothing,
+            Change::World if self.rule.constraints.hold(snap) => Affects::Nothing,
+            Change::World => Affects::All,
+        }
+    }
+
+    fn feasible(&mut self, _: &Snapshot, entered: &[Row], left: &[Row]) -> Affects {
+        let gone = left.iter().map(|row| (*row, false));
+        for (row, entered) in entered.iter().map(|row| (*row, true)).chain(gone) {
+            if self.weigh(row, entered).is_none() {
+                return Affects::All;
+            }
+        }
+        match self.weights.settle(&Arc::clone(&self.rule).places) {
+            true => self.revalue_all(),
+            false => Affects::Nothing,
+        }
+    }
+
+    fn groups(&self) -> Option<Groups<'_, i64>> {
+        Some(self.groups_of())
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Score> {
+        Box::new(self.clone())
+    }
+}
+
+impl SoftSpread {
+    fn groups_of(&self) -> Groups<'_, i64> {
+        Groups {
+            of_row: self
+                .hosts
+                .of_rows()
+                .unwrap_or(self.rule.partition.of_rows()),
+            values: &self.values,
+        }
+    }
+}
