@@ -133,8 +133,11 @@ impl Snapshot {
         for &pod in pods.iter().rev() {
             self.unplace(pod);
         }
-        if !pods.is_empty() {
-            self.waiting.insert(name, pods);
+        // An assumed pod is pending again: it may go elsewhere.
+        let bound = |pod: &PodId| self.pods[*pod].node_name == name;
+        let waiting: Vec<PodId> = pods.into_iter().filter(bound).collect();
+        if !waiting.is_empty() {
+            self.waiting.insert(name, waiting);
         }
         let info = std::mem::take(&mut self.nodes.info[row as usize]);
         self.order.remove(row, &info.labels, self.zone_keys);

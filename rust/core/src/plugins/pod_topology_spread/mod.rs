@@ -4,6 +4,7 @@
 mod filter;
 mod hosts;
 mod minimum;
+mod rule;
 mod score;
 mod weights;
 
@@ -252,7 +253,7 @@ impl Plugin for PodTopologySpread {
         }
         let inclusion = Inclusion::new(pod, &constraints.list, self.effects);
         let require_all = pod.template.has_own_spread() || !self.system;
-        let rule = score::Rule::new(snap, constraints, inclusion, self.hostname, require_all);
+        let rule = rule::Rule::new(snap, constraints, inclusion, self.hostname, require_all);
         PreScore::Run(Box::new(score::SoftSpread::new(snap, rule, feasible)))
     }
 

@@ -1,111 +1,15 @@
 //! ScheduleAnyway: the fewer counted pods around a node, the better. A domain's count weighs
 //! ln(number of domains + 2), so that keys with few domains do not drown those with many.
 
-use super::{Constraints, weights::Weights};
-use crate::intern::Symbol;
+use super::hosts::Hosts;
+use super::rule::{Place, Rule};
+use super::weights::Weights;
 use crate::normalize::{IGNORED, Normalize};
 use crate::plugin::{Affects, GroupId, Groups, Rows, Score};
-use crate::plugins::inclusion::Inclusion;
-use crate::plugins::partition::{Partition, domain_of};
+use crate::plugins::partition::domain_of;
 use crate::snapshot::{Change, DomainId, NO_DOMAIN, Row, Snapshot};
 use crate::template::Template;
 use std::sync::Arc;
-
-use super::hosts::Hosts;
-
-/// The node has a hostname label.
-const HOST: u32 = 4;
-
-/// What does not depend on pods on nodes, nor on which nodes are feasible.
-#[derive(Debug)]
-pub(super) struct Rule {
-    constraints: Constraints,
-    inclusion: Inclusion,
-    hostname: Option<Symbol>,
-    /// Per constraint: where its counts are.
-    pub(super) places: Vec<Place>,
-    partition: Partition,
-    /// Per column: the domain that nodes without the label belong to where they take part at all, the
-    /// one of the empty value.
-    unlabelled: Vec<DomainId>,
-    /// Nodes that lack a key are ignored.
-    require_all: bool,
-}
-
-/// Where the number comes from that a constraint weighs.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Place {
-    /// The domains of this column of the partition.
-    Column(usize),
-    /// The node's own pods (the key is the hostname); the index among such constraints.
-    Node(usize),
-}
-
-impl Rule {
-    pub(super) fn new(
-        snap: &Snapshot,
-        constraints: Constraints,
-        inclusion: Inclusion,
-        hostname: Symbol,
-        require_all: bool,
-    ) -> Self {
-        let (mut keys, mut nodes) = (Vec::new(), 0);
-        let place = |constraint: &crate::template::SpreadConstraint| {
-            if constraint.topology_key == hostname {
-                nodes += 1;
-                return Place::Node(nodes - 1);
-            }
-            keys.push(constraint.topology_key);
-            Place::Column(keys.len() - 1)
-        };
-        let places = constraints.list.iter().map(place).collect();
-        let hostname = (nodes > 0).then_some(hostname);
-        let facts = |row| inclusion.facts(snap, row) | host(snap, hostname, row);
-        let partition = Partition::new(snap, &keys, facts);
-        let unlabelled = keys.iter().map(|key| {
-            let domains = snap.topology.domains(*key);
-            domains
-                .id(Symbol::EMPTY)
-                .unwrap_or(domains.len() as DomainId)
-        });
-        Rule {
-            unlabelled: unlabelled.collect(),
-            constraints,
-            inclusion,
-            hostname,
-            places,
-            partition,
-            require_all,
-        }
-    }
-
-    /// Nodes of the group are not scored.
-    fn ignores(&self, group: GroupId) -> bool {
-        let no_host = self.hostname.is_some() && self.partition.facts(group) & HOST == 0;
-        self.require_all && (no_host || self.partition.cells(group).contains(&NO_DOMAIN))
-    }
-
-    /// The index under which a column counts the nodes of a group.
-    fn slot(&self, group: GroupId, column: usize) -> usize {
-        let domain = match self.partition.cells(group)[column] {
-            NO_DOMAIN => self.unlabelled[column],
-            domain => domain,
-        };
-        domain as usize
-    }
-
-    /// The slot of `column` in which a constraint counts the pods on the nodes of a group.
-    fn counted_in(&self, group: GroupId, index: usize, column: usize) -> Option<usize> {
-        let needed = Inclusion::needed(&self.constraints.list[index]);
-        let counts = self.partition.facts(group) & needed == needed && !self.ignores(group);
-        counts.then(|| self.slot(group, column))
-    }
-}
-
-fn host(snap: &Snapshot, hostname: Option<Symbol>, row: Row) -> u32 {
-    let has = hostname.is_some_and(|key| snap.topology.domains(key).of(row).is_some());
-    u32::from(has) * HOST
-}
 
 /// Pods per domain and node, and the raw scores that follow for each group of rows. Where a constraint
 /// counts the pods of nodes, a group of the partition falls apart by them: see [`Hosts`].
@@ -174,7 +78,7 @@ impl SoftSpread {
             let count = match self.rule.places[index] {
                 Place::Column(column) if cells[column] == NO_DOMAIN => continue,
                 Place::Column(column) => self.counts[column][cells[column] as usize],
-                Place::Node(_) if self.rule.partition.facts(group) & HOST == 0 => continue,
+                Place::Node(_) if !self.rule.has_host(group) => continue,
                 Place::Node(index) => on_node[index],
             };
             let tolerated = f64::from(constraint.max_skew.wrapping_sub(1));
@@ -295,14 +199,10 @@ impl Score for SoftSpread {
             }
             Change::Placed { row, template, .. } => self.follow_pod(snap, template, *row, 1),
             Change::Removed { row, template, .. } => self.follow_pod(snap, template, *row, -1),
-            Change::Node { row } => {
-                let rule = &self.rule;
-                let facts = rule.inclusion.facts(snap, *row) | host(snap, rule.hostname, *row);
-                match rule.partition.holds(snap, *row, facts) {
-                    true => Affects::Node,
-                    false => Affects::All,
-                }
-            }
+            // Without nodes there is nothing to score.
+            Change::Node { .. } if snap.nodes.is_empty() => Affects::All,
+            Change::Node { row } if self.rule.holds(snap, *row) => Affects::Node,
+            Change::Node { .. } => Affects::All,
             Change::Storage => Affects::Nothing,
             Change::World if self.rule.constraints.hold(snap) => Affects::Nothing,
             Change::World => Affects::All,

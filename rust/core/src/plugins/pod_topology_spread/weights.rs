@@ -1,6 +1,6 @@
 //! The weight of each constraint, which follows the feasible set.
 
-use super::score::Place;
+use super::rule::Place;
 use crate::go_log::go_log;
 
 /// How many feasible nodes are in each domain, and the weights made of the number of domains.
