@@ -7,9 +7,10 @@ use crate::memo::Refusal;
 use crate::memos::{DEFAULT_BUDGET, Memos};
 use crate::object;
 use crate::pick::{Choose, NEVER, draw, scaled};
+use crate::plugin::Affects;
 use crate::preempt::{self, Failed, Preemption};
 use crate::profile::{Profile, ProfileError};
-use crate::queue::Queue;
+use crate::queue::{Bits, Nanos, Queue};
 use crate::snapshot::{PodId, Row, Snapshot};
 use crate::status::Status;
 use std::sync::Arc;
@@ -22,6 +23,13 @@ pub struct Settings {
     pub sample: bool,
 }
 
+/// The queue's bits for what happens to pods on nodes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PodEvents {
+    pub added: Bits,
+    pub deleted: Bits,
+}
+
 #[derive(Debug)]
 pub struct Engine {
     pub snap: Snapshot,
@@ -29,6 +37,9 @@ pub struct Engine {
     profiles: Vec<Arc<Profile>>,
     memos: Memos,
     pub queue: Queue,
+    pub pod_events: PodEvents,
+    /// Name of the plugin of each bit in the queue's sets.
+    plugin_bits: Vec<Box<str>>,
     /// Where the next sample starts; shared by all profiles, as upstream.
     start: usize,
 }
@@ -56,6 +67,8 @@ impl Engine {
             profiles: Vec::new(),
             memos: Memos::new(DEFAULT_BUDGET),
             queue: Queue::default(),
+            pod_events: PodEvents::default(),
+            plugin_bits: Vec::new(),
             start: 0,
         }
     }
@@ -69,6 +82,14 @@ impl Engine {
         let profile = Profile::new(&mut self.snap, json)?;
         self.profiles.push(Arc::new(profile));
         Ok(())
+    }
+
+    /// Gives a plugin the next bit in the queue's sets and registers the events that can help its pods.
+    pub fn register_plugin(&mut self, name: &str, events: Bits) -> u32 {
+        let bit = self.plugin_bits.len() as u32;
+        self.plugin_bits.push(name.into());
+        self.queue.register(bit, events);
+        bit
     }
 
     /// How many classes have remembered results.
@@ -340,7 +361,12 @@ impl Engine {
 
     /// Takes up to `limit` pods off the queue, schedules and assumes each; stops at the first that needs
     /// more than that.
-    pub fn run_batch(&mut self, limit: usize, placed: &mut Vec<(PodId, Row)>) -> Option<Stopped> {
+    pub fn run_batch(
+        &mut self,
+        limit: usize,
+        now: Nanos,
+        placed: &mut Vec<(PodId, Row)>,
+    ) -> Option<Stopped> {
         for _ in 0..limit {
             let pod = self.queue.pop()?;
             if self
@@ -365,8 +391,34 @@ impl Engine {
             }
             self.queue.settle(pod);
             placed.push((pod, row));
+            self.announce(pod, self.pod_events.added, now);
         }
         None
+    }
+
+    /// Tells the queue of something that happened to a pod on a node (or that it left one): parked pods
+    /// come back if a plugin that rejected them can see the difference.
+    pub fn announce(&mut self, pod: PodId, event: Bits, now: Nanos) -> usize {
+        if !self.queue.awaits(event) {
+            return 0;
+        }
+        let template = Arc::clone(&self.snap.pods[pod].template);
+        let Engine {
+            queue,
+            snap,
+            profiles,
+            plugin_bits,
+            ..
+        } = self;
+        queue.event(event, now, |bit, parked| {
+            let name = plugin_bits.get(bit as usize).map_or("", |n| n);
+            let parked = &snap.pods[parked];
+            let native = profiles
+                .iter()
+                .filter(|p| p.scheduler_name == parked.template.scheduler_name)
+                .find_map(|p| p.pre_filter.iter().find(|plugin| plugin.name() == name));
+            native.is_none_or(|p| p.affects(snap, &template, parked) != Affects::Nothing)
+        })
     }
 
     /// Schedules and assumes a run of pods; stops behind the first that no node can take. Returns a row
@@ -383,6 +435,23 @@ impl Engine {
                 return;
             }
         }
+    }
+
+    /// Names of the nodes that pass every filter, in node order.
+    pub fn feasible(&mut self, pod: PodId) -> Vec<String> {
+        if self.unsupported(pod).is_some() {
+            return Vec::new();
+        }
+        let Some(Ok(judged)) = self.judge(pod) else {
+            return Vec::new();
+        };
+        let name = |row: Row| {
+            self.snap
+                .interner
+                .text(self.snap.nodes.name(row))
+                .to_owned()
+        };
+        judged.feasible(&self.snap).into_iter().map(name).collect()
     }
 
     /// Judges a pod for explanation: every node's status, and the scores of the feasible ones.

@@ -286,35 +286,52 @@ impl Queue {
         }
         entry.unschedulable += 1;
         entry.errors = 0;
-        if self.helps(why.pending_by, missed) {
+        if self.helped_by(why.pending_by, missed) != 0 {
             self.activate(pod);
-        } else if self.helps(why.rejected_by, missed) {
+        } else if self.helped_by(why.rejected_by, missed) != 0 {
             self.rest(pod);
         } else {
             self.park(pod);
         }
     }
 
-    /// Something happened; pods that it can help leave the unschedulable pool. Returns how many did.
-    pub fn event(&mut self, event: Bits, now: Nanos) -> usize {
+    /// Whether some parked pod, or one in flight, was rejected by a plugin that registered `event`.
+    pub fn awaits(&self, event: Bits) -> bool {
+        !self.in_flight.is_empty() || self.parked.keys().any(|by| self.helped_by(*by, event) != 0)
+    }
+
+    /// Something happened; pods that it can help leave the unschedulable pool. `hint(plugin bit, pod)`
+    /// says whether it really may help a pod that this plugin rejected. Returns how many pods moved.
+    pub fn event(
+        &mut self,
+        event: Bits,
+        now: Nanos,
+        mut hint: impl FnMut(u32, PodId) -> bool,
+    ) -> usize {
         if !self.in_flight.is_empty() {
             self.events.push((self.now_at, event));
         }
-        let helped = self
-            .parked
-            .keys()
-            .copied()
-            .filter(|by| self.helps(*by, event));
-        let helped: Vec<Bits> = helped.collect();
-        let mut moved = 0;
-        for key in helped {
-            for pod in self.parked.remove(&key).unwrap_or_default() {
-                moved += 1;
-                let pending = self.entries.get(&pod).map_or(0, |e| e.pending_by);
-                self.wake(pod, now, self.helps(pending, event));
+        let mut woken = Vec::new();
+        for (by, pods) in &self.parked {
+            let plugins = self.helped_by(*by, event);
+            if plugins == 0 {
+                continue;
+            }
+            for &pod in pods {
+                let mut helping = bits(plugins).filter(|plugin| hint(*plugin, pod));
+                if helping.next().is_some() {
+                    woken.push(pod);
+                }
             }
         }
-        moved
+        // In the order in which they would be tried, not that of handles.
+        woken.sort_by_key(|pod| self.entries.get(pod).map(Entry::rank));
+        for &pod in &woken {
+            let pending = self.entries.get(&pod).map_or(0, |e| e.pending_by);
+            self.leave_pool(pod);
+            self.wake(pod, now, self.helped_by(pending, event) != 0);
+        }
+        woken.len()
     }
 
     /// Moves one parked pod regardless of events.
@@ -335,20 +352,16 @@ impl Queue {
         }
     }
 
-    fn helps(&self, plugins: Bits, event: Bits) -> bool {
-        let mut left = plugins;
-        while left != 0 {
-            let plugin = left.trailing_zeros() as usize;
-            left &= left - 1;
-            if self
-                .registered
-                .get(plugin)
+    /// Those of `plugins` that registered the event.
+    fn helped_by(&self, plugins: Bits, event: Bits) -> Bits {
+        let registered = |plugin: &u32| {
+            self.registered
+                .get(*plugin as usize)
                 .is_none_or(|events| events & event != 0)
-            {
-                return true;
-            }
-        }
-        false
+        };
+        bits(plugins)
+            .filter(registered)
+            .fold(0, |set, plugin| set | 1 << plugin)
     }
 
     /// Moves pods whose backoff is over, and pods that were parked for longer than `max_parked`.
@@ -497,6 +510,11 @@ impl Entry {
             order: self.order,
         }
     }
+}
+
+/// Positions of the bits that are set, ascending.
+fn bits(set: Bits) -> impl Iterator<Item = u32> {
+    (0..Bits::BITS).filter(move |bit| set >> bit & 1 == 1)
 }
 
 fn floor_second(time: Nanos) -> Nanos {

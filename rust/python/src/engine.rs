@@ -292,6 +292,14 @@ impl Engine {
         Ok(node.map(|name| engine.snap.interner.text(name).to_owned()))
     }
 
+    /// Names of the nodes that pass every filter for a pod, in node order.
+    fn feasible(&self, py: Python<'_>, pod: u32) -> PyResult<Vec<String>> {
+        self.run(py, |engine| {
+            let id = Self::pod(engine, pod)?;
+            Ok(engine.feasible(id))
+        })?
+    }
+
     fn row(&self, name: &str) -> PyResult<Option<Row>> {
         let engine = self.lock()?;
         Ok(engine

@@ -2,8 +2,8 @@
 
 use crate::engine::{Decision, Engine};
 use crate::errors::core_error;
-use numpy::{IntoPyArray, PyArray1};
-use podium_core::engine::Stopped;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use podium_core::engine::{PodEvents, Stopped};
 use podium_core::queue::{Backoff, Nanos, Pool, Queue, Return};
 use podium_core::snapshot::PodId;
 use pyo3::prelude::*;
@@ -73,11 +73,44 @@ impl Engine {
         Ok(())
     }
 
-    fn register_events(&self, plugin: u32, events: u64) -> PyResult<()> {
-        if plugin >= 64 {
+    fn register_plugin(&self, name: &str, events: u64) -> PyResult<u32> {
+        let bit = self.lock()?.register_plugin(name, events);
+        if bit >= 64 {
             return Err(core_error("at most 64 plugins can reject pods".to_owned()));
         }
-        self.lock()?.queue.register(plugin, events);
+        Ok(bit)
+    }
+
+    fn set_pod_events(&self, added: u64, deleted: u64) -> PyResult<()> {
+        self.lock()?.pod_events = PodEvents { added, deleted };
+        Ok(())
+    }
+
+    /// Something happened to a pod on a node.
+    fn announce(&self, pod: u32, event: u64, now: Nanos) -> PyResult<usize> {
+        let mut engine = self.lock()?;
+        let id = Self::pod(&engine, pod)?;
+        Ok(engine.announce(id, event, now))
+    }
+
+    /// Queues pods that were just added, in this order.
+    fn enqueue_many(&self, pods: PyReadonlyArray1<'_, u32>, since: Nanos) -> PyResult<()> {
+        let mut engine = self.lock()?;
+        for &pod in pods.as_array() {
+            let id = Self::pod(&engine, pod)?;
+            let priority = engine.snap.pods[id].template.priority;
+            engine.queue.add(id, priority, since, false);
+        }
+        Ok(())
+    }
+
+    /// Pods whose binding succeeded: they leave the queue for good.
+    fn confirm(&self, pods: PyReadonlyArray1<'_, u32>) -> PyResult<()> {
+        let mut engine = self.lock()?;
+        for &pod in pods.as_array() {
+            engine.snap.confirm(PodId(pod));
+            engine.queue.remove(PodId(pod));
+        }
         Ok(())
     }
 
@@ -125,7 +158,7 @@ impl Engine {
     }
 
     fn queue_event(&self, event: u64, now: Nanos) -> PyResult<usize> {
-        Ok(self.lock()?.queue.event(event, now))
+        Ok(self.lock()?.queue.event(event, now, |_, _| true))
     }
 
     fn activate(&self, pod: u32) -> PyResult<()> {
@@ -161,18 +194,18 @@ impl Engine {
         Ok(answer)
     }
 
-    #[pyo3(signature = (limit, timed = false))]
-    fn run_batch(&self, py: Python<'_>, limit: usize, timed: bool) -> PyResult<Batch> {
+    #[pyo3(signature = (limit, now, timed = false))]
+    fn run_batch(&self, py: Python<'_>, limit: usize, now: Nanos, timed: bool) -> PyResult<Batch> {
         let (placed, nanos, stopped) = self.run(py, move |engine| {
             let mut placed = Vec::new();
             let mut nanos = Vec::new();
             if !timed {
-                let stopped = engine.run_batch(limit, &mut placed);
+                let stopped = engine.run_batch(limit, now, &mut placed);
                 return (placed, nanos, stopped);
             }
             while placed.len() < limit {
                 let (before, start) = (placed.len(), Instant::now());
-                let stopped = engine.run_batch(1, &mut placed);
+                let stopped = engine.run_batch(1, now, &mut placed);
                 if stopped.is_some() || placed.len() == before {
                     return (placed, nanos, stopped);
                 }

@@ -420,6 +420,17 @@ impl Snapshot {
         }
     }
 
+    /// The pod on a node is now bound there, not only assumed.
+    pub fn confirm(&mut self, id: PodId) {
+        let Some(row) = self.pods.get(id).and_then(|pod| pod.row) else {
+            return;
+        };
+        let name = self.nodes.name(row);
+        if let Some(pod) = self.pods.get_mut(id) {
+            pod.node_name = name;
+        }
+    }
+
     /// Sets or clears the node a pending pod waits for after a preemption.
     pub fn nominate(&mut self, id: PodId, node: Option<Symbol>) {
         if let Some(pod) = self.pods.get_mut(id) {
