@@ -369,31 +369,40 @@ impl Engine {
     ) -> Option<Stopped> {
         for _ in 0..limit {
             let pod = self.queue.pop()?;
-            if self
-                .profile_of(pod)
-                .is_none_or(|(_, profile)| profile.needs_caller)
-            {
-                return Some(Stopped { pod, outcome: None });
+            match self.run_popped(pod, now) {
+                Ok(row) => placed.push((pod, row)),
+                Err(stopped) => return Some(stopped),
             }
-            let attempt = u64::from(self.queue.attempts(pod));
-            let outcome = self.schedule(pod, attempt);
-            let Outcome::Placed { row, .. } = outcome else {
-                return Some(Stopped {
-                    pod,
-                    outcome: Some(outcome),
-                });
-            };
-            if let Err((plugin, status)) = self.assume(pod, row) {
-                return Some(Stopped {
-                    pod,
-                    outcome: Some(Outcome::reserve_refused(plugin, &status)),
-                });
-            }
-            self.queue.settle(pod);
-            placed.push((pod, row));
-            self.announce(pod, self.pod_events.added, now);
         }
         None
+    }
+
+    /// Schedules and assumes a pod that was taken off the queue.
+    pub fn run_popped(&mut self, pod: PodId, now: Nanos) -> Result<Row, Stopped> {
+        let mine = |profile: &Profile| !profile.needs_caller;
+        if !self
+            .profile_of(pod)
+            .is_some_and(|(_, profile)| mine(&profile))
+        {
+            return Err(Stopped { pod, outcome: None });
+        }
+        let attempt = u64::from(self.queue.attempts(pod));
+        let outcome = self.schedule(pod, attempt);
+        let Outcome::Placed { row, .. } = outcome else {
+            return Err(Stopped {
+                pod,
+                outcome: Some(outcome),
+            });
+        };
+        if let Err((plugin, status)) = self.assume(pod, row) {
+            return Err(Stopped {
+                pod,
+                outcome: Some(Outcome::reserve_refused(plugin, &status)),
+            });
+        }
+        self.queue.settle(pod);
+        self.announce(pod, self.pod_events.added, now);
+        Ok(row)
     }
 
     /// Tells the queue of something that happened to a pod on a node (or that it left one): parked pods

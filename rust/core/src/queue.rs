@@ -400,20 +400,24 @@ impl Queue {
         }
     }
 
-    /// When the next backoff ends, or the next parked pod is due, if nothing happens before.
-    pub fn next_due(&self, max_parked: Nanos) -> Option<Nanos> {
+    /// When the next backoff ends.
+    pub fn next_retry(&self) -> Option<Nanos> {
         let resting = self
             .backoff
             .first()
             .into_iter()
             .chain(self.error_backoff.first());
         // A backoff is over in the first whole second after its expiry.
-        let resting = resting.map(|(expiry, _, _)| expiry + SECOND).min();
+        resting.map(|(expiry, _, _)| expiry + SECOND).min()
+    }
+
+    /// When a pod comes back by itself: after its backoff, or after being parked for `max_parked`.
+    pub fn next_due(&self, max_parked: Nanos) -> Option<Nanos> {
         let parked = self.parked.values().flatten();
         let parked = parked
             .filter_map(|p| self.entries.get(p))
             .map(|e| e.since + max_parked + 1);
-        resting.into_iter().chain(parked.min()).min()
+        self.next_retry().into_iter().chain(parked.min()).min()
     }
 
     fn expiry(&self, pod: PodId) -> Nanos {

@@ -321,6 +321,19 @@ impl Engine {
         }
     }
 
+    /// The name of each row's node.
+    fn node_names(&self, rows: PyReadonlyArray1<'_, u32>) -> PyResult<Vec<String>> {
+        let engine = self.lock()?;
+        let name = |row: &u32| {
+            engine
+                .snap
+                .interner
+                .text(engine.snap.nodes.name(*row))
+                .to_owned()
+        };
+        Ok(rows.as_array().iter().map(name).collect())
+    }
+
     /// The row of each pod, −1 where it is on none.
     fn rows_of<'py>(
         &self,

@@ -21,6 +21,29 @@ pub(crate) struct Batch {
     decision: Option<Py<Decision>>,
 }
 
+impl Batch {
+    fn new(
+        py: Python<'_>,
+        placed: Vec<(PodId, u32)>,
+        nanos: Vec<u64>,
+        stopped: Option<Stopped>,
+    ) -> PyResult<Self> {
+        let (stopped, outcome) = match stopped {
+            None => (None, None),
+            Some(Stopped { pod, outcome }) => (Some(pod.0), outcome),
+        };
+        let decision = outcome
+            .map(|o| Py::new(py, Decision::from(o)))
+            .transpose()?;
+        Ok(Batch {
+            placed,
+            nanos,
+            stopped,
+            decision,
+        })
+    }
+}
+
 #[pymethods]
 impl Batch {
     /// Handles of the placed pods, in the order they were placed.
@@ -175,6 +198,10 @@ impl Engine {
         Ok(self.lock()?.queue.next_due(max_parked))
     }
 
+    fn next_retry(&self) -> PyResult<Option<Nanos>> {
+        Ok(self.lock()?.queue.next_retry())
+    }
+
     fn pool(&self, pod: u32) -> PyResult<Option<&'static str>> {
         Ok(self.lock()?.queue.pool(PodId(pod)).map(pool_name))
     }
@@ -213,18 +240,17 @@ impl Engine {
             }
             (placed, nanos, None)
         })?;
-        let (stopped, outcome) = match stopped {
-            None => (None, None),
-            Some(Stopped { pod, outcome }) => (Some(pod.0), outcome),
-        };
-        let decision = outcome
-            .map(|o| Py::new(py, Decision::from(o)))
-            .transpose()?;
-        Ok(Batch {
-            placed,
-            nanos,
-            stopped,
-            decision,
-        })
+        Batch::new(py, placed, nanos, stopped)
+    }
+
+    /// Schedules and assumes one popped pod.
+    fn run_popped(&self, py: Python<'_>, pod: u32, now: Nanos) -> PyResult<Batch> {
+        let result = self.run(py, move |engine| {
+            Self::pod(engine, pod).map(|id| engine.run_popped(id, now).map(|row| (id, row)))
+        })??;
+        match result {
+            Ok(placed) => Batch::new(py, vec![placed], Vec::new(), None),
+            Err(stopped) => Batch::new(py, Vec::new(), Vec::new(), Some(stopped)),
+        }
     }
 }

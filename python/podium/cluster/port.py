@@ -1,0 +1,139 @@
+"""The port between the scheduler and a cluster: events come in, actions go out.
+
+Both backends turn the world into events and carry out actions; how an action ended comes back as an event.
+Times are nanoseconds since the epoch of the backend's clock.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from podium.api import Object, Pod
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """An object was added or changed."""
+
+    object: Object
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """An object is gone; a pod that ended counts as gone too."""
+
+    object: Object
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Bindings that succeeded, by pod uid."""
+
+    uids: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class BindFailed:
+    """A binding that was refused; the pod is still pending."""
+
+    uid: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """A call of a binding-cycle plugin came back; an answer to an earlier epoch of the pod is dropped."""
+
+    uid: str
+    epoch: int
+    point: str
+    plugin: str
+    message: str = ""
+    """Why it failed; empty on success."""
+
+
+Event = Applied | Removed | Bound | BindFailed | Returned
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """Bind pods to nodes; ``uids`` and ``nodes`` have equal length."""
+
+    uids: Sequence[str]
+    nodes: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class BindVolumes:
+    """PreBind of VolumeBinding: write claims and volumes, wait until all claims are bound, answer."""
+
+    uid: str
+    epoch: int
+    writes: Sequence["VolumeWrite"]
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeWrite:
+    """One write: bind a volume to a claim, or let a claim select a node.
+
+    Exactly one of ``volume`` and ``node`` is set. ``resource_version`` is that of the object as it was read: a
+    later one belongs to somebody else.
+    """
+
+    namespace: str
+    claim: str
+    claim_uid: str
+    resource_version: str
+    volume: str = ""
+    node: str = ""
+    annotate: bool = True
+    """Whether the volume is to be marked as bound by a controller."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preempt:
+    """Delete a victim so that a pod of higher priority fits."""
+
+    victim: Pod
+    by: Pod
+    node: str
+    message: str = "preempting to accommodate a higher priority pod"
+
+
+@dataclass(frozen=True, slots=True)
+class PatchStatus:
+    """Write condition PodScheduled=False and, where it changed, the nominated node of a pod."""
+
+    uid: str
+    reason: str
+    message: str
+    nominated: str | None = None
+    """The node, the empty string to clear it, None to leave it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Emit:
+    """Record an event about a pod."""
+
+    pod: Pod
+    type: str
+    reason: str
+    action: str
+    note: str
+    related: Pod | None = field(default=None)
+
+
+Action = Bind | BindVolumes | Preempt | PatchStatus | Emit
+
+
+class Cluster(Protocol):
+    """What a backend offers to the driver of a scheduler."""
+
+    def events(self) -> Sequence[Event]:
+        """Return what happened since the last call, in order; never waits."""
+
+    def perform(self, actions: Sequence[Action]) -> None:
+        """Begin to carry out actions."""
+
+    def now(self) -> int:
+        """Return the time in nanoseconds."""

@@ -1,0 +1,1 @@
+"""The scheduler: queue, scheduling cycle and binding cycle as one step function. Read ``loop`` first."""

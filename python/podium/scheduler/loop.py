@@ -1,0 +1,330 @@
+"""The scheduler as a step function: events in, actions out, never waiting.
+
+One call of :meth:`Scheduler.step` applies what happened, then runs scheduling cycles until the queue has
+nothing to try, the limit is reached, or as many bindings are under way as may be. The cycle of one pod is
+pop → filter → score → pick → reserve (in the core), and on failure preempt → put back. How calls are sliced
+changes nothing.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from podium._core import Batch, Decision, Engine
+from podium.api import Pod
+from podium.cluster.port import (
+    Action,
+    Bind,
+    BindFailed,
+    Bound,
+    Emit,
+    Event,
+    PatchStatus,
+    Preempt,
+    Returned,
+)
+from podium.framework.config import SchedulerConfig
+from podium.framework.events import ClusterEvent, Resource
+from podium.framework.events import Action as What
+from podium.scheduler.events import bit, bits
+from podium.scheduler.groups import group_of
+from podium.scheduler.registrations import NATIVE_EVENTS
+from podium.scheduler.state import Concern, Entry, State
+from podium.scheduler.volumes import VolumeBinder
+
+SECOND = 1_000_000_000
+
+#: Parked pods are tried again after this long even if nothing happened (kube-scheduler's
+#: ``--pod-max-in-unschedulable-pods-duration``).
+MAX_PARKED = 300 * SECOND
+
+#: Pods tried by one call into the core, so that a call stays short.
+_BATCH = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One scheduling cycle of one pod, as an observer sees it."""
+
+    entry: Entry
+    result: str
+    """``scheduled``, ``unschedulable`` or ``error``."""
+    node: str | None = None
+    message: str = ""
+    nominated: str | None = None
+    victims: Sequence[Entry] = ()
+    feasible: Sequence[str] | None = None
+    """Nodes that passed every filter; None where it was not asked for."""
+
+
+class Observer:
+    """Sees every attempt. The default looks away."""
+
+    #: Whether attempts come one by one with their feasible nodes; much slower.
+    detailed = False
+
+    def attempted(self, attempt: Attempt) -> None:
+        """Look at one attempt; only failures are shown unless ``detailed``."""
+
+    def placed(self, entries: Sequence[Entry], nodes: Sequence[str]) -> None:
+        """Look at a run of pods that got their nodes."""
+
+
+class Scheduler:
+    """All profiles of one configuration on one snapshot and one queue."""
+
+    def __init__(self, config: SchedulerConfig, observer: Observer | None = None) -> None:
+        self.config = config
+        self.observer = observer or Observer()
+        settings = config.podium
+        self.engine = Engine(
+            choose=settings.choose, seed=settings.seed, sample=settings.sampling == "upstream"
+        )
+        self.engine.set_backoff(
+            config.pod_initial_backoff_seconds * SECOND, config.pod_max_backoff_seconds * SECOND
+        )
+        for profile in config.profiles:
+            self.engine.add_profile(profile.native_json())
+        self._bits = self._register()
+        self.engine.set_pod_events(
+            bit(Resource.ASSIGNED_POD, What.ADD), bit(Resource.ASSIGNED_POD, What.DELETE)
+        )
+        self.state = State(self.engine, self._concern)
+        self._volumes = VolumeBinder(self.engine)
+        self._responsible = frozenset(profile.scheduler_name for profile in config.profiles)
+        self._binding: set[str] = set()
+        self.tries = 0
+        """Scheduling cycles so far."""
+
+    def _register(self) -> dict[str, int]:
+        """Give every plugin that can reject a pod its bit in the queue's sets."""
+        names = dict.fromkeys(
+            name
+            for profile in self.config.profiles
+            for point in ("preEnqueue", "preFilter", "filter", "reserve", "permit")
+            for name in profile.names(point)
+        )
+        everything = (ClusterEvent(Resource.WILDCARD, What.ALL),)
+        return {
+            name: 1 << self.engine.register_plugin(name, bits(NATIVE_EVENTS.get(name, everything)))
+            for name in names
+        }
+
+    def _concern(self, pod: Pod) -> Concern:
+        if pod.spec.scheduler_name not in self._responsible:
+            return Concern(foreign=True)
+        if pod.spec.scheduling_gates:
+            gates = " ".join(gate.name for gate in pod.spec.scheduling_gates)
+            return Concern(held=f"waiting for scheduling gates: [{gates}]")
+        if group_of(pod, self.config.podium.gangs) is not None:
+            return Concern(held="gangs are not supported yet")
+        return Concern()
+
+    def step(self, events: Iterable[Event], now: int, limit: int | None = None) -> list[Action]:
+        """Apply events and run up to ``limit`` scheduling cycles (None: as many as there are to run).
+
+        Args:
+            events: what happened since the last call, in order.
+            now: the time in nanoseconds; must not go backwards.
+            limit: the most cycles to run.
+
+        Returns:
+            What the backend is to do, in order.
+
+        """
+        actions: list[Action] = []
+        self._apply(events, now, actions)
+        self.engine.flush_queue(now, MAX_PARKED)
+        left = limit if limit is not None else -1
+        while left != 0 and len(self._binding) < self._max_binds:
+            room = self._max_binds - len(self._binding)
+            done = self._cycles(min(room, left if left > 0 else _BATCH, _BATCH), now, actions)
+            if done == 0:
+                break
+            self.tries += done
+            left -= min(done, left) if left > 0 else 0
+        return actions
+
+    @property
+    def _max_binds(self) -> int:
+        return self.config.podium.max_binds_in_flight
+
+    def next_due(self) -> int | None:
+        """Return when a waiting pod is due without anything happening, None if none ever is."""
+        return self.engine.next_due(MAX_PARKED)
+
+    def next_retry(self) -> int | None:
+        """Return when the next backoff ends, None if no pod is backing off."""
+        return self.engine.next_retry()
+
+    def _apply(self, events: Iterable[Event], now: int, actions: list[Action]) -> None:
+        objects: list[Event] = []
+        for event in events:
+            if isinstance(event, Bound):
+                self.state.apply(objects, now)
+                objects.clear()
+                self._bound(event.uids)
+            elif isinstance(event, BindFailed):
+                self.state.apply(objects, now)
+                objects.clear()
+                self._give_up(event.uid, event.message, now, actions)
+            elif isinstance(event, Returned):
+                self.state.apply(objects, now)
+                objects.clear()
+                self._returned(event, now, actions)
+            else:
+                objects.append(event)
+        self.state.apply(objects, now)
+
+    def _cycles(self, limit: int, now: int, actions: list[Action]) -> int:
+        """Run up to ``limit`` cycles; returns how many."""
+        if self.observer.detailed:
+            return self._detailed_cycle(now, actions)
+        batch = self.engine.run_batch(limit, now)
+        placed = len(batch.pods)
+        if placed:
+            self._begin_binding(batch, actions)
+        if batch.stopped is None:
+            return placed
+        entry = self.state.by_handle(batch.stopped)
+        assert batch.decision is not None, "native profiles decide in the core"
+        self._failed(entry, batch.decision, now, actions)
+        return placed + 1
+
+    def _detailed_cycle(self, now: int, actions: list[Action]) -> int:
+        """Run one cycle, asking before it which nodes are feasible."""
+        handle = self.engine.pop()
+        if handle is None:
+            return 0
+        entry = self.state.by_handle(handle)
+        feasible = self.engine.feasible(handle)
+        batch = self.engine.run_popped(handle, now)
+        if batch.stopped is None:
+            node = self.engine.node_name(int(batch.rows[0]))
+            self.observer.attempted(Attempt(entry, "scheduled", node=node, feasible=feasible))
+            self._begin_binding(batch, actions)
+        else:
+            assert batch.decision is not None, "native profiles decide in the core"
+            self._failed(entry, batch.decision, now, actions, feasible)
+        return 1
+
+    def _begin_binding(self, batch: Batch, actions: list[Action]) -> None:
+        entries = self.state.by_handles(batch.pods.tolist())
+        nodes = self.engine.node_names(batch.rows)
+        self.observer.placed(entries, nodes)
+        ready_uids: list[str] = []
+        ready_nodes: list[str] = []
+        for entry, node in zip(entries, nodes, strict=True):
+            entry.node = node
+            uid = entry.pod.metadata.uid
+            self._binding.add(uid)
+            first = self._volumes.begin(entry) if entry.pod.spec.volumes else None
+            if first is not None:
+                actions.append(first)
+                continue
+            ready_uids.append(uid)
+            ready_nodes.append(node)
+        if ready_uids:
+            actions.append(Bind(ready_uids, ready_nodes))
+
+    def _bound(self, uids: Sequence[str]) -> None:
+        handles = []
+        for uid in uids:
+            self._binding.discard(uid)
+            entry = self.state.entry(uid)
+            if entry is not None:
+                handles.append(entry.handle)
+        self.engine.confirm(np.asarray(handles, dtype=np.uint32))
+
+    def _returned(self, event: Returned, now: int, actions: list[Action]) -> None:
+        entry = self.state.entry(event.uid)
+        if entry is None or entry.epoch != event.epoch or entry.node is None:
+            return
+        if event.message:
+            self._give_up(event.uid, f'running PreBind plugin "{event.plugin}": {event.message}', now, actions)
+        else:
+            actions.append(Bind([event.uid], [entry.node]))
+
+    def _give_up(self, uid: str, message: str, now: int, actions: list[Action]) -> None:
+        """Roll a pod back whose binding cycle failed: an error, so it backs off and is tried again."""
+        self._binding.discard(uid)
+        entry = self.state.entry(uid)
+        if entry is None:
+            return
+        entry.node = None
+        entry.epoch += 1
+        self.engine.forget(entry.handle)
+        self.engine.announce(entry.handle, bit(Resource.ASSIGNED_POD, What.DELETE), now)
+        self._record(Attempt(entry, "error", message=message), actions)
+        self.engine.put_back(entry.handle, now)
+
+    def _failed(
+        self,
+        entry: Entry,
+        decision: Decision,
+        now: int,
+        actions: list[Action],
+        feasible: Sequence[str] | None = None,
+    ) -> None:
+        if decision.result == "failed":
+            self._record(Attempt(entry, "error", message=decision.message, feasible=feasible), actions)
+            self.engine.put_back(entry.handle, now)
+            return
+        attempt = self._preempt(entry, decision, feasible, actions)
+        self._record(attempt, actions)
+        rejected_by = sum(self._bits.get(name, 0) for name in decision.plugins)
+        self.engine.put_back(entry.handle, now, rejected_by)
+
+    def _preempt(
+        self,
+        entry: Entry,
+        decision: Decision,
+        feasible: Sequence[str] | None,
+        actions: list[Action],
+    ) -> Attempt:
+        """PostFilter: make room if evicting pods can, and say what came of it."""
+        message = decision.message
+        eviction = self.engine.preempt(entry.handle, self.engine.attempts(entry.handle))
+        if eviction is None:
+            return Attempt(entry, "unschedulable", message=message, feasible=feasible)
+        if eviction.message:
+            message = f"{message} preemption: {eviction.message}"
+        nominated: str | None = self.engine.nominated(entry.handle)
+        victims: list[Entry] = []
+        if eviction.row is not None:
+            nominated = self.engine.node_name(eviction.row)
+            self.engine.nominate(entry.handle, nominated)
+            victims = [self.state.by_handle(handle) for handle in eviction.victims]
+            for victim in victims:
+                if not victim.pod.metadata.deletion_timestamp:
+                    actions.append(Preempt(victim.pod, entry.pod, nominated))
+        elif eviction.result == "helpless":
+            nominated = None
+            self.engine.nominate(entry.handle, None)
+        return Attempt(
+            entry,
+            "unschedulable",
+            message=message,
+            nominated=nominated,
+            victims=victims,
+            feasible=feasible,
+        )
+
+    def _record(self, attempt: Attempt, actions: list[Action]) -> None:
+        """Tell the observer, the pod's status and its events of a failed attempt."""
+        entry = attempt.entry
+        entry.message = attempt.message
+        entry.victims = [f"{v.pod.metadata.namespace}/{v.pod.metadata.name}" for v in attempt.victims]
+        self.observer.attempted(attempt)
+        reason = "Unschedulable" if attempt.result == "unschedulable" else "SchedulerError"
+        patch = PatchStatus(entry.pod.metadata.uid, reason, attempt.message, attempt.nominated)
+        actions.append(patch)
+        note = attempt.message
+        if len(note) > _NOTE:
+            note = note[: _NOTE - 4] + " ..."
+        actions.append(Emit(entry.pod, "Warning", "FailedScheduling", "Scheduling", note))
+
+
+#: The longest note of an event.
+_NOTE = 1024

@@ -1,0 +1,216 @@
+"""The scheduler's view of the cluster: API objects beside the core's snapshot, in step with it."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from podium._core import Engine
+from podium.api import Node, Object, Pod, kind_of
+from podium.cluster.port import Applied, Event, Removed
+from podium.framework.events import Action, Resource
+from podium.scheduler import changes
+from podium.scheduler.events import bit
+
+_ENDED = frozenset({"Succeeded", "Failed"})
+_POD_ADDED = bit(Resource.ASSIGNED_POD, Action.ADD)
+_POD_DELETED = bit(Resource.ASSIGNED_POD, Action.DELETE)
+_NODE_DELETED = bit(Resource.NODE, Action.DELETE)
+
+
+class Entry:
+    """One pod that the scheduler knows."""
+
+    __slots__ = ("epoch", "handle", "message", "node", "pod", "victims")
+
+    def __init__(self, pod: Pod, handle: int) -> None:
+        self.pod = pod
+        self.handle = handle
+        self.epoch = 0
+        """Counts the attempts that were given up; answers to calls of an earlier one are dropped."""
+        self.node: str | None = pod.spec.node_name or None
+        """The node it is on, assumed or bound."""
+        self.message = ""
+        """Why its last attempt failed."""
+        self.victims: Sequence[str] = ()
+        """Keys of the pods evicted for it in its last attempt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Concern:
+    """What to make of a pending pod.
+
+    Attributes:
+        foreign: another scheduler's pod.
+        held: why it may not be tried yet; empty if it may.
+
+    """
+
+    foreign: bool = False
+    held: str = ""
+
+
+class State:
+    """Applies events to the core's snapshot and queue; no decision is made here."""
+
+    def __init__(self, engine: Engine, concern: Callable[[Pod], Concern]) -> None:
+        self.engine = engine
+        self._concern = concern
+        self.nodes: dict[str, Node] = {}
+        self._pods: dict[str, Entry] = {}
+        self._by_handle: dict[int, Entry] = {}
+        self._world: dict[tuple[str, str, str], Object] = {}
+        self.foreign: dict[str, Pod] = {}
+        self.held: dict[str, tuple[Pod, str]] = {}
+
+    def entry(self, uid: str) -> Entry | None:
+        """Return what is known of a pod, None if it is gone or was never this scheduler's concern."""
+        return self._pods.get(uid)
+
+    def by_handle(self, handle: int) -> Entry:
+        """Return the pod behind a handle of the core."""
+        return self._by_handle[handle]
+
+    def by_handles(self, handles: Iterable[int]) -> list[Entry]:
+        """Return the pods behind handles, in order."""
+        return [self._by_handle[handle] for handle in handles]
+
+    def entries(self) -> Iterable[Entry]:
+        """Return all pods that the core knows, in order of arrival."""
+        return self._pods.values()
+
+    def world(self, kind: str) -> Iterator[Object]:
+        """Return the objects of a kind that is neither Node nor Pod."""
+        return (item for (known, _, _), item in self._world.items() if known == kind)
+
+    def find(self, kind: str, namespace: str, name: str) -> Object | None:
+        """Return one object of a kind that is neither Node nor Pod."""
+        return self._world.get((kind, namespace, name))
+
+    def apply(self, events: Iterable[Event], now: int) -> None:
+        """Take over what happened. New pending pods that follow one another enter the core together."""
+        fresh: list[Pod] = []
+        for event in events:
+            if isinstance(event, Applied) and type(event.object) is Pod:
+                if self._is_new_pending(event.object):
+                    fresh.append(event.object)
+                    continue
+            self._enqueue(fresh, now)
+            fresh.clear()
+            if isinstance(event, Applied):
+                self._applied(event.object, now)
+            elif isinstance(event, Removed):
+                self._removed(event.object, now)
+        self._enqueue(fresh, now)
+
+    def _is_new_pending(self, pod: Pod) -> bool:
+        known = pod.metadata.uid in self._pods
+        return not known and not pod.spec.node_name and self._may_queue(pod)
+
+    def _may_queue(self, pod: Pod) -> bool:
+        """Set aside pods that are not to be tried; the others may enter the queue."""
+        uid = pod.metadata.uid
+        self.foreign.pop(uid, None)
+        self.held.pop(uid, None)
+        if pod.status.phase in _ENDED or pod.metadata.deletion_timestamp:
+            return False
+        concern = self._concern(pod)
+        if concern.foreign:
+            self.foreign[uid] = pod
+            return False
+        if concern.held:
+            self.held[uid] = (pod, concern.held)
+            return False
+        return True
+
+    def _enqueue(self, pods: Sequence[Pod], now: int) -> None:
+        if not pods:
+            return
+        handles = self.engine.add_pods([msgspec.json.encode(pod) for pod in pods])
+        for pod, handle in zip(pods, handles.tolist(), strict=True):
+            self._remember(pod, handle)
+        self.engine.enqueue_many(handles, now)
+
+    def _remember(self, pod: Pod, handle: int) -> Entry:
+        entry = Entry(pod, handle)
+        self._pods[pod.metadata.uid] = entry
+        self._by_handle[handle] = entry
+        return entry
+
+    def _applied(self, item: Object, now: int) -> None:
+        if isinstance(item, Pod):
+            self._pod_applied(item, now)
+        elif isinstance(item, Node):
+            old = self.nodes.get(item.metadata.name)
+            self.nodes[item.metadata.name] = item
+            self.engine.set_node(msgspec.json.encode(item))
+            self._tell(changes.node_changed(old, item), now)
+        elif (kind := kind_of(type(item))) in changes.WORLD_KINDS:
+            at = (kind, *changes.key(item))
+            existed = at in self._world
+            self._world[at] = item
+            self.engine.set(kind, msgspec.json.encode(item))
+            self._tell(changes.world_changed(kind, existed), now)
+
+    def _pod_applied(self, pod: Pod, now: int) -> None:
+        entry = self._pods.get(pod.metadata.uid)
+        if entry is None:
+            if pod.spec.node_name and pod.status.phase not in _ENDED:
+                self._remember(pod, self.engine.add_pod(msgspec.json.encode(pod)))
+                self.engine.announce(self._pods[pod.metadata.uid].handle, _POD_ADDED, now)
+            elif not pod.spec.node_name and self._may_queue(pod):
+                self._enqueue([pod], now)
+            return
+        if pod.status.phase in _ENDED:
+            self._forget(entry, now)
+            return
+        old, entry.pod = entry.pod, pod
+        self.engine.update_pod(entry.handle, msgspec.json.encode(pod))
+        if pod.spec.node_name:
+            self._bound_applied(entry, old, now)
+        elif pod.metadata.deletion_timestamp and entry.node is None:
+            self.engine.dequeue(entry.handle)
+        elif entry.node is None:
+            self.engine.requeue(entry.handle, gated=False)
+            self._tell(changes.pod_changed(Resource.TARGET_POD, old, pod), now)
+
+    def _bound_applied(self, entry: Entry, old: Pod, now: int) -> None:
+        entry.node = entry.pod.spec.node_name
+        if old.spec.node_name:
+            self._tell(changes.pod_changed(Resource.ASSIGNED_POD, old, entry.pod), now)
+        else:
+            self.engine.dequeue(entry.handle)
+            self.engine.announce(entry.handle, _POD_ADDED, now)
+
+    def _removed(self, item: Object, now: int) -> None:
+        if isinstance(item, Pod):
+            uid = item.metadata.uid
+            self.foreign.pop(uid, None)
+            self.held.pop(uid, None)
+            entry = self._pods.get(uid)
+            if entry is not None:
+                self._forget(entry, now)
+        elif isinstance(item, Node):
+            if self.nodes.pop(item.metadata.name, None) is not None:
+                self.engine.remove_node(item.metadata.name)
+                self._tell(_NODE_DELETED, now)
+        elif (kind := kind_of(type(item))) in changes.WORLD_KINDS:
+            namespace, name = changes.key(item)
+            if self._world.pop((kind, namespace, name), None) is not None:
+                self.engine.remove(kind, namespace, name)
+                self._tell(changes.world_removed(kind), now)
+
+    def _forget(self, entry: Entry, now: int) -> None:
+        """Drop a pod that is gone; waiting pods are asked while the core still knows what it was."""
+        leaves_room = entry.node is not None or self.engine.nominated(entry.handle) is not None
+        if leaves_room:
+            self.engine.forget(entry.handle)
+            self.engine.announce(entry.handle, _POD_DELETED, now)
+        self.engine.dequeue(entry.handle)
+        self.engine.remove_pod(entry.handle)
+        del self._pods[entry.pod.metadata.uid]
+        del self._by_handle[entry.handle]
+
+    def _tell(self, event: int, now: int) -> None:
+        if event:
+            self.engine.queue_event(event, now)
