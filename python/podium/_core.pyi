@@ -1,6 +1,9 @@
 """Types of the extension module; its scheduling logic is the crate podium-core."""
 
-from typing import Final, final
+from typing import Any, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
 
 __version__: Final[str]
 
@@ -50,3 +53,180 @@ class Quantity:
     def __le__(self, other: Quantity, /) -> bool: ...
     def __gt__(self, other: Quantity, /) -> bool: ...
     def __ge__(self, other: Quantity, /) -> bool: ...
+
+
+@final
+class Decision:
+    """How one scheduling cycle ended.
+
+    Attributes:
+        result: ``placed``, ``unschedulable`` or ``failed``.
+        row: the node's row where placed.
+        feasible, evaluated: numbers of nodes.
+        message: kube-scheduler's text where not placed.
+        plugins: those that rejected the pod or some node.
+
+    """
+
+    @property
+    def result(self) -> str: ...
+    @property
+    def row(self) -> int | None: ...
+    @property
+    def feasible(self) -> int: ...
+    @property
+    def evaluated(self) -> int: ...
+    @property
+    def message(self) -> str: ...
+    @property
+    def plugins(self) -> list[str]: ...
+
+@final
+class Eviction:
+    """What preemption decided.
+
+    Attributes:
+        result: ``nominate``; ``helpless`` (an earlier nomination is void), ``ineligible`` (it stands) or
+            ``failed``.
+        row: the nominated node's row.
+        victims: handles, the most important first.
+        violations: victims whose eviction violates a PodDisruptionBudget.
+
+    """
+
+    @property
+    def result(self) -> str: ...
+    @property
+    def row(self) -> int | None: ...
+    @property
+    def victims(self) -> list[int]: ...
+    @property
+    def violations(self) -> int: ...
+    @property
+    def message(self) -> str: ...
+
+@final
+class Batch:
+    """What one call of ``run_batch`` did.
+
+    Attributes:
+        pods, rows: uint32, the placed pods in order and the row of each.
+        nanos: uint64, how long each cycle took, where asked for.
+        stopped: a popped pod that was not placed, which ended the batch.
+        decision: how its cycle ended; None if its profile needs Python plugins and nothing was tried.
+
+    """
+
+    @property
+    def pods(self) -> NDArray[np.uint32]: ...
+    @property
+    def rows(self) -> NDArray[np.uint32]: ...
+    @property
+    def nanos(self) -> NDArray[np.uint64]: ...
+    @property
+    def stopped(self) -> int | None: ...
+    @property
+    def decision(self) -> Decision | None: ...
+
+@final
+class Engine:
+    """Snapshot, profiles and queue behind one lock. Pods are handles, nodes are rows, times nanoseconds.
+
+    Objects come in as Kubernetes JSON, defaulted and validated. Unknown handles and rows raise ``KeyError``,
+    JSON that is no such object ``podium.errors.CoreError``.
+
+    Args:
+        choose: ``seeded`` (uniformly among the best, by seed, pod uid and attempt) or ``upstream``.
+        seed: of the choice among equals.
+        sample: look only at kube-scheduler's sample of the nodes.
+
+    """
+
+    def __new__(cls, *, choose: str = "seeded", seed: int = 0, sample: bool = False) -> Engine: ...
+    def add_profile(self, json: bytes, /) -> None: ...
+    def set_node(self, json: bytes, /) -> int: ...
+    def remove_node(self, name: str, /) -> int | None: ...
+    def set(self, kind_name: str, json: bytes, /) -> None: ...
+    def remove(self, kind_name: str, namespace: str, name: str, /) -> None: ...
+    def add_pod(self, json: bytes, /) -> int: ...
+    def add_pods(self, pods: list[bytes], /) -> NDArray[np.uint32]: ...
+    def update_pod(self, pod: int, json: bytes, /) -> None: ...
+    def remove_pod(self, pod: int, /) -> None: ...
+    def schedule(self, pod: int, attempt: int = 0) -> Decision:
+        """Find a node; nothing is placed."""
+
+    def schedule_batch(
+        self, pods: NDArray[np.uint32], attempts: NDArray[np.uint64], /
+    ) -> NDArray[np.int32]:
+        """Schedule and assume pods in order, past the queue; −1 for the first that fails, which ends it."""
+
+    def preempt(self, pod: int, attempt: int = 0) -> Eviction | None:
+        """Say which pods to evict for a pod that was found unschedulable; None if preemption is off."""
+
+    def assume(self, pod: int, row: int, /) -> tuple[str, str] | None:
+        """Take a node for a pod; returns the plugin and message of a refusal, None on success."""
+
+    def forget(self, pod: int, /) -> None:
+        """Undo ``assume``: unreserve in reverse order, then off the node."""
+
+    def nominate(self, pod: int, node: str | None, /) -> None: ...
+    def nominated(self, pod: int, /) -> str | None: ...
+    def feasible(self, pod: int, /) -> list[str]:
+        """Names of the nodes that pass every filter, in node order."""
+
+    def row(self, name: str, /) -> int | None: ...
+    def node_name(self, row: int, /) -> str: ...
+    def node_names(self, rows: NDArray[np.uint32], /) -> list[str]: ...
+    def rows_of(self, pods: NDArray[np.uint32], /) -> NDArray[np.int32]:
+        """Row of each pod, −1 where it is on none."""
+
+    def totals(self) -> dict[str, tuple[int, int]]:
+        """Allocatable and requested of every resource, summed over all nodes, in base units."""
+
+    def explain(self, pod: int, /) -> dict[str, Any]:
+        """Judge a pod alone: state, message, plugins, feasible, nodes, totals, scores."""
+
+    def classes(self) -> int:
+        """How many classes of pods have remembered results."""
+
+    def set_backoff(self, initial: int, max: int, /) -> None:  # noqa: A002 (positional only)
+        """Set the queue's backoff; empties the queue, so it comes first."""
+
+    def register_plugin(self, name: str, events: int, /) -> int:
+        """Give a plugin its bit in the queue's sets; returns the bit's position."""
+
+    def set_pod_events(self, added: int, deleted: int, /) -> None:
+        """Set the event bits that the core itself announces."""
+
+    def announce(self, pod: int, event: int, now: int, /) -> int:
+        """Tell the queue of something that happened to a pod on a node; returns how many pods it woke."""
+
+    def enqueue(self, pod: int, since: int, gated: bool, /) -> None: ...  # noqa: FBT001 (one fact)
+    def enqueue_many(self, pods: NDArray[np.uint32], since: int, /) -> None: ...
+    def requeue(self, pod: int, gated: bool) -> None:  # noqa: FBT001 (one fact)
+        """Take over a changed priority or gate of a queued pod."""
+
+    def dequeue(self, pod: int, /) -> None: ...
+    def pop(self) -> int | None: ...
+    def settle(self, pod: int, /) -> None:
+        """The popped pod waits for nobody any more; events mean nothing to it from now on."""
+
+    def put_back(self, pod: int, now: int, rejected_by: int = 0, pending_by: int = 0) -> None:
+        """Return a popped pod; without plugins it failed with an error."""
+
+    def queue_event(self, event: int, now: int, /) -> int: ...
+    def activate(self, pod: int, /) -> None: ...
+    def flush_queue(self, now: int, max_parked: int, /) -> None: ...
+    def next_due(self, max_parked: int, /) -> int | None: ...
+    def next_retry(self) -> int | None: ...
+    def pool(self, pod: int, /) -> str | None: ...
+    def attempts(self, pod: int, /) -> int: ...
+    def queue_counts(self) -> dict[str, int]: ...
+    def confirm(self, pods: NDArray[np.uint32], /) -> None:
+        """Note that bindings succeeded; the pods leave the queue for good."""
+
+    def run_batch(self, limit: int, now: int, timed: bool = False) -> Batch:  # noqa: FBT001, FBT002
+        """Pop, schedule and assume up to ``limit`` pods, without the GIL."""
+
+    def run_popped(self, pod: int, now: int, /) -> Batch:
+        """Schedule and assume one popped pod."""
