@@ -76,8 +76,8 @@ class BindVolumes:
 class VolumeWrite:
     """One write: bind a volume to a claim, or let a claim select a node.
 
-    Exactly one of ``volume`` and ``node`` is set. ``resource_version`` is that of the object as it was read: a
-    later one belongs to somebody else.
+    Exactly one of ``volume`` and ``node`` is set. ``resource_version`` is that of the object as it was
+    read: a later one belongs to somebody else.
     """
 
     namespace: str

@@ -7,21 +7,18 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from podium.api import Condition, Object, Pod, kind_of
+from podium.api import Condition, Object, Pod
 from podium.cluster.port import (
     Action,
     Applied,
     Bind,
-    BindVolumes,
     Bound,
     Emit,
     Event,
     PatchStatus,
     Preempt,
     Removed,
-    Returned,
 )
-from podium.cluster.volume_controller import VolumeController
 
 SECOND = 1_000_000_000
 _EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
@@ -38,7 +35,6 @@ class SimulatedCluster:
         self._order = itertools.count()
         self._pods: dict[str, Pod] = {}
         self._bound_to: dict[str, str] = {}
-        self._volumes = VolumeController()
         self.emitted: list[Emit] = []
         self.evicted: list[Preempt] = []
 
@@ -76,8 +72,6 @@ class SimulatedCluster:
                 self._bound_to.pop(uid, None)
             elif isinstance(item, Pod):
                 self._pods[uid] = item
-            elif kind_of(type(item)) in VolumeController.KINDS:
-                self._volumes.apply(item)
         self._events.append(event)
 
     def events(self) -> Sequence[Event]:
@@ -102,8 +96,6 @@ class SimulatedCluster:
         for action in actions:
             if isinstance(action, Bind):
                 self._bind(action)
-            elif isinstance(action, BindVolumes):
-                self._bind_volumes(action)
             elif isinstance(action, Preempt):
                 self._preempt(action)
             elif isinstance(action, PatchStatus):
@@ -118,12 +110,6 @@ class SimulatedCluster:
             if uid not in self._pods:
                 del self._bound_to[uid]
         self._events.append(Bound(present))
-
-    def _bind_volumes(self, action: BindVolumes) -> None:
-        for item in self._volumes.write(action.writes):
-            self._happen(Applied(item))
-        message = self._volumes.unbound(action.writes)
-        self._events.append(Returned(action.uid, action.epoch, "preBind", "VolumeBinding", message))
 
     def _preempt(self, action: Preempt) -> None:
         uid = action.victim.metadata.uid
@@ -143,9 +129,7 @@ class SimulatedCluster:
         leaving = msgspec.structs.replace(
             victim,
             metadata=msgspec.structs.replace(victim.metadata, deletion_timestamp=at),
-            status=msgspec.structs.replace(
-                victim.status, conditions=[*victim.status.conditions, condition]
-            ),
+            status=msgspec.structs.replace(victim.status, conditions=[*victim.status.conditions, condition]),
         )
         self._happen(Applied(leaving))
         self.schedule(leaves, Removed(leaving))

@@ -25,13 +25,12 @@ from podium.cluster.port import (
     Returned,
 )
 from podium.framework.config import SchedulerConfig
-from podium.framework.events import ClusterEvent, Resource
 from podium.framework.events import Action as What
+from podium.framework.events import ClusterEvent, Resource
 from podium.scheduler.events import bit, bits
 from podium.scheduler.groups import group_of
 from podium.scheduler.registrations import NATIVE_EVENTS
 from podium.scheduler.state import Concern, Entry, State
-from podium.scheduler.volumes import VolumeBinder
 
 SECOND = 1_000_000_000
 
@@ -91,7 +90,6 @@ class Scheduler:
             bit(Resource.ASSIGNED_POD, What.ADD), bit(Resource.ASSIGNED_POD, What.DELETE)
         )
         self.state = State(self.engine, self._concern)
-        self._volumes = VolumeBinder(self.engine)
         self._responsible = frozenset(profile.scheduler_name for profile in config.profiles)
         self._binding: set[str] = set()
         self.tries = 0
@@ -219,10 +217,6 @@ class Scheduler:
             entry.node = node
             uid = entry.pod.metadata.uid
             self._binding.add(uid)
-            first = self._volumes.begin(entry) if entry.pod.spec.volumes else None
-            if first is not None:
-                actions.append(first)
-                continue
             ready_uids.append(uid)
             ready_nodes.append(node)
         if ready_uids:
@@ -242,7 +236,9 @@ class Scheduler:
         if entry is None or entry.epoch != event.epoch or entry.node is None:
             return
         if event.message:
-            self._give_up(event.uid, f'running PreBind plugin "{event.plugin}": {event.message}', now, actions)
+            self._give_up(
+                event.uid, f'running PreBind plugin "{event.plugin}": {event.message}', now, actions
+            )
         else:
             actions.append(Bind([event.uid], [entry.node]))
 
