@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from podium.scheduler.loop import Scheduler
 
@@ -73,18 +74,18 @@ def explain(scheduler: Scheduler, uid: str, top: int = 10) -> Explanation:
     return result
 
 
-def _scores(answer: Mapping[str, list[object]], top: int) -> dict[str, NodeScore]:
+def _scores(answer: Mapping[str, Any], top: int) -> dict[str, NodeScore]:
     feasible, totals, parts = answer["feasible"], answer["totals"], answer["scores"]
-    order = sorted(range(len(feasible)), key=lambda at: -totals[at])[:top]  # type: ignore[operator]  # ints
+    best = sorted(range(len(feasible)), key=lambda at: -totals[at])[:top]
     return {
-        str(feasible[at]): NodeScore(
-            total=totals[at],  # type: ignore[arg-type]  # ints
+        feasible[at]: NodeScore(
+            total=totals[at],
             plugins={
                 plugin: PluginScore(raw[at], normalized[at], normalized[at] * weight)
-                for plugin, weight, raw, normalized in parts  # type: ignore[misc]  # tuples
+                for plugin, weight, raw, normalized in parts
             },
         )
-        for at in order
+        for at in best
     }
 
 

@@ -292,9 +292,8 @@ class Scheduler:
             nominated = self.engine.node_name(eviction.row)
             self.engine.nominate(entry.handle, nominated)
             victims = [self.state.by_handle(handle) for handle in eviction.victims]
-            for victim in victims:
-                if not victim.pod.metadata.deletion_timestamp:
-                    actions.append(Preempt(victim.pod, entry.pod, nominated))
+            staying = (v.pod for v in victims if not v.pod.metadata.deletion_timestamp)
+            actions += [Preempt(pod, entry.pod, nominated) for pod in staying]
         elif eviction.result == "helpless":
             nominated = None
             self.engine.nominate(entry.handle, None)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import msgspec
 
@@ -91,10 +92,9 @@ class State:
         """Take over what happened. New pending pods that follow one another enter the core together."""
         fresh: list[Pod] = []
         for event in events:
-            if isinstance(event, Applied) and type(event.object) is Pod:
-                if self._is_new_pending(event.object):
-                    fresh.append(event.object)
-                    continue
+            if isinstance(event, Applied) and self._is_new_pending(event.object):
+                fresh.append(event.object)
+                continue
             self._enqueue(fresh, now)
             fresh.clear()
             if isinstance(event, Applied):
@@ -103,9 +103,10 @@ class State:
                 self._removed(event.object, now)
         self._enqueue(fresh, now)
 
-    def _is_new_pending(self, pod: Pod) -> bool:
-        known = pod.metadata.uid in self._pods
-        return not known and not pod.spec.node_name and self._may_queue(pod)
+    def _is_new_pending(self, item: Object) -> TypeGuard[Pod]:
+        if type(item) is not Pod or item.spec.node_name or item.metadata.uid in self._pods:
+            return False
+        return self._may_queue(item)
 
     def _may_queue(self, pod: Pod) -> bool:
         """Set aside pods that are not to be tried; the others may enter the queue."""

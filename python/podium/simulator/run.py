@@ -16,7 +16,7 @@ from podium.scheduler.state import Entry
 
 AttemptsWanted = Literal["first", "all", "none"]
 
-#: Above this many pods × nodes the attempts are recorded only on request: asking which nodes are feasible
+#: Above this many pods times nodes the attempts are recorded only on request: asking which nodes are feasible
 #: costs a dense pass each.
 DETAIL_LIMIT = 1_000_000
 
