@@ -14,6 +14,8 @@ pub struct ObjectMeta {
     #[serde(deserialize_with = "nullable")]
     pub uid: String,
     #[serde(deserialize_with = "nullable")]
+    pub resource_version: String,
+    #[serde(deserialize_with = "nullable")]
     pub labels: StringMap,
     #[serde(deserialize_with = "nullable")]
     pub annotations: StringMap,

@@ -255,7 +255,9 @@ pub struct Volume {
     pub cinder: Option<Cinder>,
     pub iscsi: Option<Iscsi>,
     pub rbd: Option<Rbd>,
-    pub csi: Option<InlineCsi>,
+    pub portworx_volume: Option<PortworxVolume>,
+    pub azure_file: Option<OtherSource>,
+    pub vsphere_volume: Option<OtherSource>,
     pub image: Option<ImageSource>,
 }
 
@@ -294,10 +296,9 @@ pub struct AwsElasticBlockStore {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AzureDisk {
-    #[serde(deserialize_with = "nullable")]
-    pub disk_name: String,
     #[serde(rename = "diskURI", deserialize_with = "nullable")]
     pub disk_uri: String,
+    pub kind: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
@@ -306,6 +307,18 @@ pub struct Cinder {
     #[serde(rename = "volumeID", deserialize_with = "nullable")]
     pub volume_id: String,
 }
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PortworxVolume {
+    #[serde(rename = "volumeID", deserialize_with = "nullable")]
+    pub volume_id: String,
+}
+
+/// A source of which only the presence counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
+#[serde(default)]
+pub struct OtherSource {}
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -331,13 +344,6 @@ pub struct Rbd {
     pub image: String,
     #[serde(deserialize_with = "nullable")]
     pub read_only: bool,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct InlineCsi {
-    #[serde(deserialize_with = "nullable")]
-    pub driver: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

@@ -1,7 +1,6 @@
-use super::{AwsElasticBlockStore, AzureDisk, Cinder, GcePersistentDisk};
+use super::{AwsElasticBlockStore, AzureDisk, Cinder, GcePersistentDisk, PortworxVolume};
 use super::{
-    LabelSelector, NodeSelector, ObjectMeta, ResourceList, ResourceRequirements, StringMap,
-    nullable,
+    LabelSelector, NodeSelector, ObjectMeta, ResourceList, ResourceRequirements, nullable,
 };
 use crate::quantity::Quantity;
 use serde::Deserialize;
@@ -42,6 +41,9 @@ pub struct PersistentVolumeSpec {
     pub aws_elastic_block_store: Option<AwsElasticBlockStore>,
     pub azure_disk: Option<AzureDisk>,
     pub cinder: Option<Cinder>,
+    pub portworx_volume: Option<PortworxVolume>,
+    #[serde(deserialize_with = "nullable")]
+    pub persistent_volume_reclaim_policy: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -104,7 +106,9 @@ pub struct StorageClass {
     #[serde(deserialize_with = "nullable")]
     pub provisioner: String,
     #[serde(deserialize_with = "nullable")]
-    pub parameters: StringMap,
+    pub reclaim_policy: String,
+    #[serde(deserialize_with = "nullable")]
+    pub mount_options: Vec<String>,
     pub volume_binding_mode: Option<String>,
     #[serde(deserialize_with = "nullable")]
     pub allowed_topologies: Vec<TopologySelectorTerm>,
@@ -143,10 +147,12 @@ pub struct CsiNodeSpec {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(default)]
+#[serde(rename_all = "camelCase", default)]
 pub struct CsiNodeDriver {
     #[serde(deserialize_with = "nullable")]
     pub name: String,
+    #[serde(deserialize_with = "nullable")]
+    pub topology_keys: Vec<String>,
     #[serde(deserialize_with = "nullable")]
     pub allocatable: CsiAllocatable,
 }

@@ -3,9 +3,14 @@
 mod inclusion;
 mod node_name;
 mod node_unschedulable;
+mod node_volume_limits;
 mod partition;
 mod pod_topology_spread;
+mod shape;
 mod taints;
+mod volume_binding;
+mod volume_restrictions;
+mod volume_zone;
 
 use crate::plugin::Plugin;
 use crate::snapshot::Snapshot;
@@ -20,6 +25,10 @@ pub type Constructor = fn(&mut Snapshot, &Value) -> Result<Arc<dyn Plugin>, Stri
 pub const TABLE: &[(&str, Constructor)] = &[
     (node_name::NAME, node_name::new),
     (node_unschedulable::NAME, node_unschedulable::new),
+    (volume_restrictions::NAME, volume_restrictions::new),
+    (node_volume_limits::NAME, node_volume_limits::new),
+    (volume_binding::NAME, volume_binding::new),
+    (volume_zone::NAME, volume_zone::new),
     (pod_topology_spread::NAME, pod_topology_spread::new),
 ];
 

@@ -13,7 +13,7 @@ mod owners;
 mod peers;
 mod pods;
 mod topology;
-mod volumes;
+pub mod volumes;
 mod world;
 
 pub use budgets::{Budget, Budgets};
@@ -106,6 +106,9 @@ impl Snapshot {
         let (amounts, allowed) = nodes::allocatable(node, &mut self.resources);
         let known = self.nodes.row(name).is_some();
         let row = self.nodes.claim_row(name);
+        if !known {
+            self.volumes.node_added(row, name);
+        }
         if known {
             let before = &self.nodes.info[row as usize];
             self.order
@@ -143,6 +146,7 @@ impl Snapshot {
         self.order.remove(row, &info.labels, self.zone_keys);
         self.count_images(&info, row);
         self.nodes.release_row(row);
+        self.volumes.node_removed(row);
         self.topology.update(row, &self.nodes);
         self.changes.push(Change::Node { row });
         Some(row)
@@ -242,6 +246,7 @@ impl Snapshot {
         }
         self.stop_waiting(id);
         self.nominations.set(id, None);
+        self.forget_reservations(id);
         if let Some(pod) = self.pods.remove(id) {
             self.forget_record(&pod);
         }
@@ -388,11 +393,7 @@ impl Snapshot {
         }
         self.nodes.pod_count.update(row, |v| v + sign);
         self.peers.count(pod.peer, terminating, row, added);
-        if added {
-            self.volumes.pod_placed(pod);
-        } else {
-            self.volumes.pod_removed(pod);
-        }
+        self.volumes.pod_moved(id, pod, row, added);
         self.account_ports(&template.ports, row, added);
         if added {
             self.changes.push(Change::Placed {

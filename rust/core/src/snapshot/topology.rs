@@ -38,13 +38,7 @@ impl Domains {
         if self.of_row.len() <= row as usize {
             self.of_row.resize(row as usize + 1, NO_DOMAIN);
         }
-        let next = value.map_or(NO_DOMAIN, |value| {
-            *self.ids.entry(value).or_insert_with(|| {
-                self.values.push(value);
-                self.rows.push(Vec::new());
-                self.values.len() as DomainId - 1
-            })
-        });
+        let next = value.map_or(NO_DOMAIN, |value| self.ensure(value));
         let before = std::mem::replace(&mut self.of_row[row as usize], next);
         if before == next {
             return;
@@ -55,6 +49,14 @@ impl Domains {
         if next != NO_DOMAIN {
             self.rows[next as usize].push(row);
         }
+    }
+
+    fn ensure(&mut self, value: Symbol) -> DomainId {
+        *self.ids.entry(value).or_insert_with(|| {
+            self.values.push(value);
+            self.rows.push(Vec::new());
+            self.values.len() as DomainId - 1
+        })
     }
 
     /// Domain of each row, [`NO_DOMAIN`] where the label is missing.
@@ -69,12 +71,12 @@ impl Domains {
             .filter(|d| *d != NO_DOMAIN)
     }
 
-    /// The domain of a value that some node has or had.
+    /// The domain of a value that some node has or had, or that [`Topology::ensure_domain`] was asked for.
     pub fn id(&self, value: Symbol) -> Option<DomainId> {
         self.ids.get(&value).copied()
     }
 
-    /// How many domains were ever seen; some may have no node left.
+    /// How many domains are numbered; some may have no node, or never had one.
     pub fn len(&self) -> usize {
         self.values.len()
     }
@@ -104,6 +106,14 @@ impl Topology {
         self.keys
             .entry(key)
             .or_insert_with(|| Domains::new(key, nodes));
+    }
+
+    /// The number of a domain, whether or not a node is in it yet.
+    pub(super) fn ensure_domain(&mut self, key: Symbol, value: Symbol, nodes: &Nodes) -> DomainId {
+        self.ensure(key, nodes);
+        self.keys
+            .get_mut(&key)
+            .map_or(NO_DOMAIN, |domains| domains.ensure(value))
     }
 
     pub(super) fn update(&mut self, row: Row, nodes: &Nodes) {

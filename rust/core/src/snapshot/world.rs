@@ -1,14 +1,12 @@
 //! Deltas of the objects that are neither nodes nor pods.
 
+use super::volumes::Tables;
 use super::{Change, ControllerKind, Snapshot, owners};
 use crate::object::{
-    CsiDriver, CsiNode, CsiStorageCapacity, Namespace, ObjectMeta, PersistentVolume,
-    PersistentVolumeClaim, PodDisruptionBudget, SelectorSpec, Service, SetWorkload, StorageClass,
-    VolumeAttachment,
+    Namespace, ObjectMeta, PodDisruptionBudget, SelectorSpec, Service, SetWorkload,
 };
 use crate::selector::Labels;
 use serde::Deserialize;
-use std::sync::Arc;
 use thiserror::Error;
 
 /// Kinds of objects, besides nodes and pods, that some plugin reads.
@@ -144,44 +142,20 @@ impl Snapshot {
     }
 
     fn set_storage(&mut self, kind: Kind, json: &[u8]) -> Result<(), WorldError> {
-        let interner = &mut self.interner;
+        let mut tables = Tables {
+            interner: &mut self.interner,
+            topology: &mut self.topology,
+            nodes: &self.nodes,
+        };
+        let (volumes, tables) = (&mut self.volumes, &mut tables);
         match kind {
-            Kind::PersistentVolume => {
-                let source: PersistentVolume = parse(kind, json)?;
-                self.volumes
-                    .set_volume(interner.intern(&source.metadata.name), Arc::new(source));
-            }
-            Kind::PersistentVolumeClaim => {
-                let source: PersistentVolumeClaim = parse(kind, json)?;
-                let namespace = interner.intern(&source.metadata.namespace);
-                let name = interner.intern(&source.metadata.name);
-                self.volumes
-                    .claims
-                    .insert((namespace, name), Arc::new(source));
-            }
-            Kind::StorageClass => {
-                let source: StorageClass = parse(kind, json)?;
-                let name = interner.intern(&source.metadata.name);
-                self.volumes.classes.insert(name, Arc::new(source));
-            }
-            Kind::CsiNode => {
-                let source: CsiNode = parse(kind, json)?;
-                let name = interner.intern(&source.metadata.name);
-                self.volumes.csi_nodes.insert(name, Arc::new(source));
-            }
-            Kind::CsiDriver => {
-                let source: CsiDriver = parse(kind, json)?;
-                let name = interner.intern(&source.metadata.name);
-                self.volumes.drivers.insert(name, Arc::new(source));
-            }
-            Kind::CsiStorageCapacity => {
-                let source: CsiStorageCapacity = parse(kind, json)?;
-                self.volumes.set_capacity(Arc::new(source));
-            }
-            Kind::VolumeAttachment => {
-                let source: VolumeAttachment = parse(kind, json)?;
-                self.volumes.set_attachment(Arc::new(source));
-            }
+            Kind::PersistentVolume => volumes.set_volume(&parse(kind, json)?, tables),
+            Kind::PersistentVolumeClaim => volumes.set_claim(&parse(kind, json)?, tables),
+            Kind::StorageClass => volumes.set_class(&parse(kind, json)?, tables),
+            Kind::CsiNode => volumes.set_csi_node(&parse(kind, json)?, tables),
+            Kind::CsiDriver => volumes.set_driver(&parse(kind, json)?, tables),
+            Kind::CsiStorageCapacity => volumes.set_capacity(&parse(kind, json)?, tables),
+            Kind::VolumeAttachment => volumes.set_attachment(&parse(kind, json)?, tables),
             _ => unreachable!("every other kind is handled by `set`"),
         }
         Ok(())
@@ -216,15 +190,13 @@ impl Snapshot {
                 );
             }
             Kind::PodDisruptionBudget => self.budgets.remove(ns, symbol),
-            Kind::PersistentVolume => self.volumes.volumes.retain(|(n, _)| *n != symbol),
-            Kind::PersistentVolumeClaim => drop(self.volumes.claims.remove(&(ns, symbol))),
-            Kind::StorageClass => drop(self.volumes.classes.remove(&symbol)),
-            Kind::CsiNode => drop(self.volumes.csi_nodes.remove(&symbol)),
-            Kind::CsiDriver => drop(self.volumes.drivers.remove(&symbol)),
-            Kind::CsiStorageCapacity => self.volumes.remove_capacity(namespace, name),
-            Kind::VolumeAttachment => {
-                self.volumes.attachments.retain(|a| a.metadata.name != name);
-            }
+            Kind::PersistentVolume => self.volumes.remove_volume(symbol, &self.nodes),
+            Kind::PersistentVolumeClaim => self.volumes.remove_claim((ns, symbol)),
+            Kind::StorageClass => self.volumes.remove_class(symbol),
+            Kind::CsiNode => self.volumes.remove_csi_node(symbol, &self.nodes),
+            Kind::CsiDriver => self.volumes.remove_driver(symbol),
+            Kind::CsiStorageCapacity => self.volumes.remove_capacity((ns, symbol)),
+            Kind::VolumeAttachment => self.volumes.remove_attachment(symbol, &self.nodes),
         }
         self.changes.push(kind.change());
     }

@@ -9,7 +9,7 @@ mod volumes;
 pub use affinity::{AffinityTerm, PodTerms, WeightedTerm};
 pub(crate) use node_selector::pin;
 pub use node_selector::{FieldRequirement, NodeTerm, NodeTerms, PreferredTerm};
-pub use volumes::{Claim, InlineVolume};
+pub use volumes::{Claim, Counted, Disk, InlineVolume};
 
 use crate::intern::{Interner, Symbol};
 use crate::object::{self, Pod};
@@ -144,7 +144,7 @@ impl Template {
             affinity: PodTerms::new(pod, interner, &mut invalid),
             spread: spread_constraints(pod, &labels, interner, &mut invalid),
             images: images(pod, interner),
-            volumes: InlineVolume::of(spec),
+            volumes: InlineVolume::of(spec, interner),
             has_claims: Claim::used_by(spec),
             features: features(pod)
                 .into_iter()

@@ -1,0 +1,185 @@
+//! Persistent volumes, claims, classes and what storage drivers say of nodes: compiled, indexed by what
+//! scheduling asks, with the promises of Reserve laid over what the API says.
+
+mod assumed;
+mod attached;
+mod bind;
+mod claim;
+mod driver;
+mod phase;
+mod ranked;
+mod reach;
+mod reserve;
+mod rows;
+mod set;
+mod settle;
+mod table;
+mod volume;
+mod zone;
+
+pub use assumed::{Assumptions, Binding, Held, Provision, Reservation};
+pub use attached::{Attached, VolumeKey, collect};
+pub use bind::{BindAction, all_bound, pre_bind};
+pub use claim::{BIND_COMPLETED, ClaimInfo, SELECTED_NODE};
+pub use driver::{Attachment, Capacity, Class, CsiNode, Driver, NodeDriver};
+pub use phase::{Phase, Reclaim};
+pub use ranked::{Lookup, Place, Ranked};
+pub use reach::{Anchor, Reach, Test};
+pub use reserve::Decision;
+pub use table::{Slot, Table};
+pub use volume::{BOUND_BY_CONTROLLER, ClaimRef, PROVISIONED_BY, Source, Volume};
+pub use zone::{LABELS as ZONE_LABELS, Zone};
+
+pub(super) use reach::Tables;
+
+use super::pods::Pod;
+use super::{Row, Snapshot};
+use crate::intern::Symbol;
+use rows::RowVolumes;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Namespace and name.
+pub type ClaimKey = (Symbol, Symbol);
+
+#[derive(Debug, Default)]
+pub struct Volumes {
+    volumes: Table<Symbol, Volume>,
+    claims: Table<ClaimKey, ClaimInfo>,
+    classes: FxHashMap<Symbol, Class>,
+    drivers: FxHashMap<Symbol, Driver>,
+    csi_nodes: FxHashMap<Symbol, Arc<CsiNode>>,
+    capacities: Table<ClaimKey, Capacity>,
+    attachments: Table<Symbol, Attachment>,
+
+    /// Available volumes that nobody claims, by class, smallest first, then in the order seen.
+    free: FxHashMap<Symbol, Vec<Slot>>,
+    /// Volumes by the claim they are bound or promised to, in the order seen.
+    claimed: FxHashMap<ClaimKey, Vec<Slot>>,
+    /// Claims by the volume that they name.
+    naming: FxHashMap<Symbol, Vec<ClaimKey>>,
+    /// Capacities by class, in the order seen.
+    capacities_of: FxHashMap<Symbol, Vec<Slot>>,
+    /// Attachments by node, and by volume.
+    attachments_of: FxHashMap<Symbol, Vec<Slot>>,
+    attachments_by: FxHashMap<Symbol, Vec<Slot>>,
+    /// Rows of the pods that use a claim.
+    users: FxHashMap<ClaimKey, rows::Users>,
+    rows: Vec<RowVolumes>,
+    reaches: FxHashSet<Arc<Reach>>,
+
+    pub assumptions: Assumptions,
+    /// Claims and volumes with which a volume controller is not done, by the order seen.
+    unsettled_claims: BTreeMap<u64, ClaimKey>,
+    unsettled_volumes: BTreeMap<u64, Slot>,
+}
+
+impl Volumes {
+    pub fn volume(&self, slot: Slot) -> Option<&Volume> {
+        self.volumes.get(slot)
+    }
+
+    pub fn volume_named(&self, name: Symbol) -> Option<&Volume> {
+        self.volumes.find(name)
+    }
+
+    pub fn volume_slot(&self, name: Symbol) -> Option<Slot> {
+        self.volumes.slot(name)
+    }
+
+    pub fn volumes(&self) -> impl Iterator<Item = (Slot, &Volume)> {
+        self.volumes.iter()
+    }
+
+    pub fn claim(&self, key: ClaimKey) -> Option<&ClaimInfo> {
+        self.claims.find(key)
+    }
+
+    pub fn class(&self, name: Symbol) -> Option<&Class> {
+        self.classes.get(&name)
+    }
+
+    pub fn driver(&self, name: Symbol) -> Option<Driver> {
+        self.drivers.get(&name).copied()
+    }
+
+    /// The CSINode of a node.
+    pub fn csi_node(&self, row: Row) -> Option<&CsiNode> {
+        self.rows.get(row as usize)?.csi_node.as_deref()
+    }
+
+    pub fn csi_node_named(&self, node: Symbol) -> Option<&CsiNode> {
+        self.csi_nodes.get(&node).map(Arc::as_ref)
+    }
+
+    pub fn capacity(&self, slot: Slot) -> Option<&Capacity> {
+        self.capacities.get(slot)
+    }
+
+    /// Space published for a class, in the order seen. Upstream takes the first that suffices, in the
+    /// order of an informer's map; here it is the order in which the objects came.
+    pub fn capacities(&self, class: Symbol) -> impl Iterator<Item = (Slot, &Capacity)> {
+        let slots = self.capacities_of.get(&class).into_iter().flatten();
+        slots.filter_map(|slot| Some((*slot, self.capacities.get(*slot)?)))
+    }
+
+    /// The claim that a volume is bound or promised to, promises of Reserve included.
+    pub fn claim_of(&self, slot: Slot) -> Option<ClaimRef> {
+        match self.assumptions.volumes.get(&slot) {
+            Some(held) => Some(held.value),
+            None => self.volumes.get(slot)?.claim,
+        }
+    }
+
+    /// The node for which a claim's volume is to be provisioned, by Reserve or by the claim itself.
+    pub fn selected_node(&self, key: ClaimKey) -> Option<Symbol> {
+        match self.assumptions.claims.get(&key) {
+            Some(held) => Some(held.value),
+            None => self.claims.find(key)?.selected_node,
+        }
+    }
+
+    /// Volumes bound or promised to a claim of this key, in the order seen.
+    pub fn claimed_by(&self, key: ClaimKey) -> impl Iterator<Item = (Slot, &Volume)> {
+        self.listed(self.claimed.get(&key))
+    }
+
+    /// Available volumes of a class that nobody claims, smallest first; equal ones in the order seen
+    /// (upstream: in the order of an informer's map).
+    pub fn free(&self, class: Symbol) -> impl Iterator<Item = (Slot, &Volume)> {
+        self.listed(self.free.get(&class))
+    }
+
+    fn listed<'a>(
+        &'a self,
+        slots: Option<&'a Vec<Slot>>,
+    ) -> impl Iterator<Item = (Slot, &'a Volume)> {
+        let slots = slots.into_iter().flatten();
+        slots.filter_map(|slot| Some((*slot, self.volumes.get(*slot)?)))
+    }
+
+    /// Whether any pod on a node uses the claim. Claims of ephemeral volumes do not count, as upstream.
+    pub fn claim_in_use(&self, key: ClaimKey) -> bool {
+        self.users.get(&key).is_some_and(rows::Users::any_direct)
+    }
+}
+
+impl ClaimInfo {
+    /// Whether it was made for the pod's ephemeral volume.
+    pub fn is_controlled_by(&self, pod: &Pod) -> bool {
+        self.controller == Some(pod.uid)
+    }
+}
+
+impl Snapshot {
+    /// Why a claim does not serve as the pod's ephemeral volume.
+    pub fn not_owner(&self, claim: ClaimKey, pod: &Pod) -> String {
+        let text = |symbol| self.interner.text(symbol);
+        let (namespace, name) = (text(claim.0), text(claim.1));
+        let (pod_namespace, pod_name) = (text(pod.template.namespace), text(pod.name));
+        format!(
+            "PVC {namespace}/{name} was not created for pod {pod_namespace}/{pod_name} (pod is not owner)"
+        )
+    }
+}

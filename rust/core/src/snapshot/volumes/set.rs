@@ -1,0 +1,280 @@
+//! Deltas of storage objects, and the indexes that follow from them.
+
+use super::reach::{Reach, Tables};
+use super::{
+    Attachment, Capacity, ClaimInfo, ClaimKey, Class, CsiNode, Driver, Phase, Slot, Table, Volume,
+    Volumes,
+};
+use crate::intern::Symbol;
+use crate::object;
+use crate::snapshot::nodes::Nodes;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+/// One copy of each reach: volumes of a zone share theirs.
+fn share(reaches: &mut FxHashSet<Arc<Reach>>) -> impl FnMut(Reach) -> Arc<Reach> + '_ {
+    |reach| match reaches.get(&reach) {
+        Some(known) => Arc::clone(known),
+        None => {
+            let reach = Arc::new(reach);
+            reaches.insert(Arc::clone(&reach));
+            reach
+        }
+    }
+}
+
+/// Takes `slot` off the list of `key`.
+fn take<K: Eq + std::hash::Hash, S: PartialEq>(lists: &mut FxHashMap<K, Vec<S>>, key: &K, slot: S) {
+    if let Some(list) = lists.get_mut(key) {
+        list.retain(|other| *other != slot);
+        if list.is_empty() {
+            lists.remove(key);
+        }
+    }
+}
+
+impl Volumes {
+    /// An object equal to what is known is no change: what is assumed of it stays. Any other one comes
+    /// from the API after the assumption and replaces it.
+    pub(in crate::snapshot) fn set_volume(
+        &mut self,
+        source: &object::PersistentVolume,
+        tables: &mut Tables<'_>,
+    ) {
+        let volume = Volume::new(source, &mut share(&mut self.reaches), tables);
+        let name = volume.name;
+        if self.volumes.find(name) == Some(&volume) {
+            return;
+        }
+        self.withdraw_volume(name);
+        let slot = self.volumes.set(name, volume);
+        self.list(slot);
+        self.volume_changed(name, tables.nodes);
+        self.settle_around_volume(name);
+    }
+
+    pub(in crate::snapshot) fn remove_volume(&mut self, name: Symbol, nodes: &Nodes) {
+        self.withdraw_volume(name);
+        let seen = self.volumes.slot(name).map(|slot| self.volumes.seen(slot));
+        if let Some(seen) = seen {
+            self.unsettled_volumes.remove(&seen);
+        }
+        self.volumes.remove(name);
+        self.volume_changed(name, nodes);
+        self.settle_around_volume(name);
+    }
+
+    /// Takes a volume off the indexes and forgets what is assumed of it.
+    fn withdraw_volume(&mut self, name: Symbol) {
+        if let Some(slot) = self.volumes.slot(name) {
+            self.unlist(slot);
+            self.assumptions.volumes.remove(&slot);
+        }
+    }
+
+    /// Puts a volume on the index where it belongs.
+    pub(super) fn list(&mut self, slot: Slot) {
+        let Some(volume) = self.volumes.get(slot) else {
+            return;
+        };
+        if let Some(claim) = self.claim_of(slot) {
+            let seen = self.volumes.seen(slot);
+            let list = self.claimed.entry(claim.claim).or_default();
+            let at = list.partition_point(|other| self.volumes.seen(*other) < seen);
+            list.insert(at, slot);
+        } else if volume.phase == Phase::Available && !volume.deleting {
+            let list = self.free.entry(volume.class).or_default();
+            let smaller = |other: &Slot| self.volumes.smaller(*other, slot);
+            let at = list.partition_point(smaller);
+            list.insert(at, slot);
+        }
+    }
+
+    pub(super) fn unlist(&mut self, slot: Slot) {
+        if let Some(claim) = self.claim_of(slot) {
+            take(&mut self.claimed, &claim.claim, slot);
+        } else if let Some(volume) = self.volumes.get(slot) {
+            take(&mut self.free, &volume.class, slot);
+        }
+    }
+
+    /// Pods are counted anew where they use the volume or an attachment names it.
+    fn volume_changed(&mut self, name: Symbol, nodes: &Nodes) {
+        for key in self.naming.get(&name).cloned().unwrap_or_default() {
+            self.recount_users(key);
+        }
+        for slot in self.attachments_by.get(&name).cloned().unwrap_or_default() {
+            if let Some(attachment) = self.attachments.get(slot) {
+                self.recount_node(attachment.node, nodes);
+            }
+        }
+    }
+
+    pub(in crate::snapshot) fn set_claim(
+        &mut self,
+        source: &object::PersistentVolumeClaim,
+        tables: &mut Tables<'_>,
+    ) {
+        let namespace = tables.interner.intern(&source.metadata.namespace);
+        let key = (namespace, tables.interner.intern(&source.metadata.name));
+        let claim = ClaimInfo::new(source, tables.interner);
+        if self.claims.find(key) == Some(&claim) {
+            return;
+        }
+        self.withdraw_claim(key);
+        if claim.volume != Symbol::EMPTY {
+            self.naming.entry(claim.volume).or_default().push(key);
+        }
+        self.claims.set(key, claim);
+        self.recount_users(key);
+        self.settle_around_claim(key);
+    }
+
+    pub(in crate::snapshot) fn remove_claim(&mut self, key: ClaimKey) {
+        self.withdraw_claim(key);
+        if let Some(slot) = self.claims.slot(key) {
+            self.unsettled_claims.remove(&self.claims.seen(slot));
+        }
+        self.claims.remove(key);
+        self.recount_users(key);
+        self.settle_around_claim(key);
+    }
+
+    fn withdraw_claim(&mut self, key: ClaimKey) {
+        self.assumptions.claims.remove(&key);
+        if let Some(before) = self.claims.find(key) {
+            take(&mut self.naming, &before.volume, key);
+        }
+    }
+
+    pub(in crate::snapshot) fn set_class(
+        &mut self,
+        source: &object::StorageClass,
+        tables: &mut Tables<'_>,
+    ) {
+        let class = Class::new(source, &mut share(&mut self.reaches), tables);
+        let name = tables.interner.intern(&source.metadata.name);
+        self.classes.insert(name, class);
+        self.recount_all();
+    }
+
+    pub(in crate::snapshot) fn remove_class(&mut self, name: Symbol) {
+        self.classes.remove(&name);
+        self.recount_all();
+    }
+
+    pub(in crate::snapshot) fn set_driver(
+        &mut self,
+        source: &object::CsiDriver,
+        tables: &mut Tables<'_>,
+    ) {
+        let name = tables.interner.intern(&source.metadata.name);
+        self.drivers.insert(name, Driver::new(source));
+    }
+
+    pub(in crate::snapshot) fn remove_driver(&mut self, name: Symbol) {
+        self.drivers.remove(&name);
+    }
+
+    pub(in crate::snapshot) fn set_csi_node(
+        &mut self,
+        source: &object::CsiNode,
+        tables: &mut Tables<'_>,
+    ) {
+        let name = tables.interner.intern(&source.metadata.name);
+        let node = CsiNode::new(source, tables.interner);
+        self.csi_nodes.insert(name, Arc::new(node));
+        self.csi_node_changed(name, tables.nodes);
+    }
+
+    pub(in crate::snapshot) fn remove_csi_node(&mut self, name: Symbol, nodes: &Nodes) {
+        self.csi_nodes.remove(&name);
+        self.csi_node_changed(name, nodes);
+    }
+
+    fn csi_node_changed(&mut self, name: Symbol, nodes: &Nodes) {
+        if let Some(row) = nodes.row(name) {
+            self.node_added(row, name);
+        }
+    }
+
+    pub(in crate::snapshot) fn set_capacity(
+        &mut self,
+        source: &object::CsiStorageCapacity,
+        tables: &mut Tables<'_>,
+    ) {
+        let namespace = tables.interner.intern(&source.metadata.namespace);
+        let key = (namespace, tables.interner.intern(&source.metadata.name));
+        let capacity = Capacity::new(source, &mut share(&mut self.reaches), tables);
+        let class = capacity.class;
+        self.withdraw_capacity(key);
+        let slot = self.capacities.set(key, capacity);
+        let seen = self.capacities.seen(slot);
+        let list = self.capacities_of.entry(class).or_default();
+        let at = list.partition_point(|other| self.capacities.seen(*other) < seen);
+        list.insert(at, slot);
+    }
+
+    pub(in crate::snapshot) fn remove_capacity(&mut self, key: ClaimKey) {
+        self.withdraw_capacity(key);
+        self.capacities.remove(key);
+    }
+
+    fn withdraw_capacity(&mut self, key: ClaimKey) {
+        if let (Some(slot), Some(before)) = (self.capacities.slot(key), self.capacities.find(key)) {
+            take(&mut self.capacities_of, &before.class, slot);
+        }
+    }
+
+    pub(in crate::snapshot) fn set_attachment(
+        &mut self,
+        source: &object::VolumeAttachment,
+        tables: &mut Tables<'_>,
+    ) {
+        let name = tables.interner.intern(&source.metadata.name);
+        let attachment = Attachment::new(source, tables.interner);
+        self.withdraw_attachment(name, tables.nodes);
+        let (node, volume) = (attachment.node, attachment.volume);
+        let slot = self.attachments.set(name, attachment);
+        self.attachments_of.entry(node).or_default().push(slot);
+        if let Some(volume) = volume {
+            self.attachments_by.entry(volume).or_default().push(slot);
+        }
+        self.recount_node(node, tables.nodes);
+    }
+
+    pub(in crate::snapshot) fn remove_attachment(&mut self, name: Symbol, nodes: &Nodes) {
+        self.withdraw_attachment(name, nodes);
+        self.attachments.remove(name);
+    }
+
+    fn withdraw_attachment(&mut self, name: Symbol, nodes: &Nodes) {
+        let known = (self.attachments.slot(name), self.attachments.find(name));
+        if let (Some(slot), Some(before)) = known {
+            let (node, volume) = (before.node, before.volume);
+            take(&mut self.attachments_of, &node, slot);
+            if let Some(volume) = volume {
+                take(&mut self.attachments_by, &volume, slot);
+            }
+            self.recount_node(node, nodes);
+        }
+    }
+
+    fn recount_node(&mut self, node: Symbol, nodes: &Nodes) {
+        if let Some(row) = nodes.row(node) {
+            self.recount(row);
+        }
+    }
+}
+
+impl Table<Symbol, Volume> {
+    /// Whether one volume comes before the other on the list of free ones.
+    fn smaller(&self, one: Slot, other: Slot) -> bool {
+        let (Some(a), Some(b)) = (self.get(one), self.get(other)) else {
+            return false;
+        };
+        let order = a.capacity.cmp(&b.capacity);
+        order.then_with(|| self.seen(one).cmp(&self.seen(other))) == Ordering::Less
+    }
+}
