@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from tests.parity.process import Answer
@@ -58,6 +58,12 @@ class Coverage:
             self._add_judgements(answer)
         else:
             self._add_sequence(answer)
+
+    def merge(self, other: Coverage) -> None:
+        """Add another's counts."""
+        for counts in fields(self):
+            value = getattr(self, counts.name) + getattr(other, counts.name)
+            setattr(self, counts.name, value)
 
     def _add_judgements(self, answer: Answer) -> None:
         self.scenarios += 1

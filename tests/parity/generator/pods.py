@@ -95,12 +95,16 @@ def _as_host_network(spec: Object) -> None:
 
 
 def bind(w: World, pod: Object, node: str) -> None:
-    """Make a pod one that runs on a node: start time (all different), and what the kubelet reports."""
+    """Make a pod one that runs on a node: when it started, and what the kubelet reports.
+
+    Start times differ on a node: upstream sorts victims of equal priority and age in no certain order. The
+    nodes' pods are as old as each other, so that nodes are equal candidates for preemption.
+    """
     pod["spec"]["nodeName"] = node
-    number = w.number()
+    minute = w.started[node] = w.started.get(node, 0) + 1
     pod["status"] = {
         "phase": "Running" if not chance(w.c, 8) else w.c.pick(("Pending", "Succeeded", "Failed")),
-        "startTime": f"2026-01-{1 + number // 1440 % 28:02d}T{number // 60 % 24:02d}:{number % 60:02d}:00Z",
+        "startTime": f"2026-01-01T{minute // 60 % 24:02d}:{minute % 60:02d}:00Z",
     }
     if w.often("terminating", 25):
         pod["metadata"]["deletionTimestamp"] = "2026-02-01T00:00:00Z"

@@ -53,6 +53,7 @@ class World:
     room: dict[str, Amounts] = field(default_factory=dict)
     profiles: list[str] = field(default_factory=list)
     owners: list[tuple[str, Object]] = field(default_factory=list)  # namespace, ownerReference
+    started: dict[str, int] = field(default_factory=dict)  # pods that each node has seen start
     serial: int = 0
 
     def has(self, trait: str) -> bool:

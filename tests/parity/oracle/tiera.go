@@ -42,18 +42,29 @@ func (w *world) judge(pod *corev1.Pod) *Judgement {
 
 	state := framework.NewCycleState()
 	passing, err := w.filter(profile, state, pod, nodes, j)
-	if err != nil {
+	// The scheduler tries the pod's own nominated node first and, if that passes, looks no further.
+	atOnce := sets.New(j.Feasible...).Has(pod.Status.NominatedNodeName)
+	if err != nil && !atOnce {
 		return j.fail(err)
 	}
 	if len(passing) == 0 {
 		return w.explain(profile, pod, j)
 	}
 	j.Result = feasible
-	return w.score(profile, state, pod, passing, j)
+	err = w.score(profile, state, pod, passing, j)
+	switch {
+	case atOnce:
+		j.Winner = pod.Status.NominatedNodeName
+	case len(passing) == 1: // nor does it score a single node
+		j.Winner = j.Feasible[0]
+	case err != nil:
+		return j.fail(err)
+	}
+	return j
 }
 
 func (j *Judgement) fail(err error) *Judgement {
-	j.Result, j.Error = failed, err.Error()
+	j.Result, j.Error, j.Preemption = failed, err.Error(), &Preemption{Nominating: "clear"}
 	return j
 }
 
@@ -130,14 +141,14 @@ func (w *world) explain(profile framework.Framework, pod *corev1.Pod, j *Judgeme
 	return j
 }
 
-// score fills scores and winner. Where the pod's own nominated node is feasible the scheduler takes it unscored.
-func (w *world) score(profile framework.Framework, state fwk.CycleState, pod *corev1.Pod, nodes []fwk.NodeInfo, j *Judgement) *Judgement {
+// score fills scores and winner.
+func (w *world) score(profile framework.Framework, state fwk.CycleState, pod *corev1.Pod, nodes []fwk.NodeInfo, j *Judgement) error {
 	if status := profile.RunPreScorePlugins(w.ctx, state, pod, nodes); !status.IsSuccess() {
-		return j.fail(status.AsError())
+		return status.AsError()
 	}
 	scores, status := profile.RunScorePlugins(w.ctx, state, pod, nodes)
 	if !status.IsSuccess() {
-		return j.fail(status.AsError())
+		return status.AsError()
 	}
 	weights := map[string]int64{}
 	for _, plugin := range profile.ListPlugins().Score.Enabled {
@@ -153,10 +164,7 @@ func (w *world) score(profile framework.Framework, state fwk.CycleState, pod *co
 		j.Scores[node.Name] = entry
 	}
 	j.Winner = framework.NewSortedScoredNodes(scores).Pop().Name
-	if nominated := pod.Status.NominatedNodeName; sets.New(j.Feasible...).Has(nominated) {
-		j.Winner = nominated
-	}
-	return j
+	return nil
 }
 
 // nodeOrder is the snapshot's node list.
