@@ -1,6 +1,7 @@
 //! The native plugins, one file each. The table is the only registry.
 
 mod inclusion;
+mod inter_pod_affinity;
 mod node_name;
 mod node_unschedulable;
 mod node_volume_limits;
@@ -30,6 +31,7 @@ pub const TABLE: &[(&str, Constructor)] = &[
     (volume_binding::NAME, volume_binding::new),
     (volume_zone::NAME, volume_zone::new),
     (pod_topology_spread::NAME, pod_topology_spread::new),
+    (inter_pod_affinity::NAME, inter_pod_affinity::new),
 ];
 
 pub fn constructor(name: &str) -> Option<Constructor> {

@@ -1,6 +1,8 @@
 //! The domain-valued plugins: PodTopologySpread and InterPodAffinity.
 
+mod affinity;
 mod cluster;
 mod follow;
+mod naive_affinity;
 mod naive_spread;
 mod spread;
