@@ -7,11 +7,14 @@ from typing import TypeGuard
 import msgspec
 
 from podium._core import Engine
-from podium.api import Node, Object, Pod, kind_of
+from podium.api import Node, Object, Pod, PodSpec, kind_of
 from podium.cluster.port import Applied, Event, Removed
 from podium.framework.events import Action, Resource
 from podium.scheduler import changes
 from podium.scheduler.events import bit
+
+#: Encoded specs kept; beyond that the table starts afresh.
+_SPECS = 4096
 
 _ENDED = frozenset({"Succeeded", "Failed"})
 _POD_ADDED = bit(Resource.ASSIGNED_POD, Action.ADD)
@@ -60,6 +63,8 @@ class State:
         self.nodes: dict[str, Node] = {}
         self._pods: dict[str, Entry] = {}
         self._by_handle: dict[int, Entry] = {}
+        self._encoder = msgspec.json.Encoder()
+        self._specs: dict[int, tuple[PodSpec, bytes]] = {}
         self._world: dict[tuple[str, str, str], Object] = {}
         self.foreign: dict[str, Pod] = {}
         self.held: dict[str, tuple[Pod, str]] = {}
@@ -127,10 +132,28 @@ class State:
     def _enqueue(self, pods: Sequence[Pod], now: int) -> None:
         if not pods:
             return
-        handles = self.engine.add_pods([msgspec.json.encode(pod) for pod in pods])
+        encode = self._encoder.encode
+        handles = self.engine.add_pods(
+            [encode(pod.metadata) for pod in pods],
+            [self._spec(pod.spec) for pod in pods],
+            [encode(pod.status) for pod in pods],
+        )
         for pod, handle in zip(pods, handles.tolist(), strict=True):
             self._remember(pod, handle)
         self.engine.enqueue_many(handles, now)
+
+    def _spec(self, spec: PodSpec) -> bytes:
+        """Encode a spec; pods of one workload share theirs, so it is done once for all of them."""
+        at = id(spec)
+        known = self._specs.get(at)
+        if known is not None and known[0] is spec:
+            return known[1]
+        if len(self._specs) >= _SPECS:
+            self._specs.clear()
+        encoded = self._encoder.encode(spec)
+        # The spec is kept so that its id cannot be reused.
+        self._specs[at] = (spec, encoded)
+        return encoded
 
     def _remember(self, pod: Pod, handle: int) -> Entry:
         entry = Entry(pod, handle)

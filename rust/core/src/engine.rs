@@ -5,13 +5,12 @@ use crate::diagnosis::Diagnosis;
 use crate::filtering::Rejection;
 use crate::memo::Refusal;
 use crate::memos::{DEFAULT_BUDGET, Memos};
-use crate::object;
 use crate::pick::{Choose, NEVER, draw, scaled};
 use crate::plugin::Affects;
 use crate::preempt::{self, Failed, Preemption};
 use crate::profile::{Profile, ProfileError};
 use crate::queue::{Bits, Nanos, Queue};
-use crate::snapshot::{PodId, Row, Snapshot};
+use crate::snapshot::{PodId, PodParts, Row, Snapshot};
 use crate::status::Status;
 use std::sync::Arc;
 
@@ -99,9 +98,14 @@ impl Engine {
 
     /// Adds a pod given as JSON; the error says what is wrong with it.
     pub fn add_pod_json(&mut self, json: &[u8]) -> Result<PodId, String> {
-        let source: object::Pod =
-            serde_json::from_slice(json).map_err(|error| format!("pod: {error}"))?;
-        Ok(self.snap.add_pod(&source))
+        let parts = PodParts::split(json).map_err(|error| format!("pod: {error}"))?;
+        self.add_pod_parts(parts)
+    }
+
+    /// Adds a pod given as its parts in JSON; the error says what is wrong with it.
+    pub fn add_pod_parts(&mut self, parts: PodParts<'_>) -> Result<PodId, String> {
+        let added = self.snap.add_pod_parts(parts);
+        added.map_err(|error| format!("pod: {error}"))
     }
 
     /// Removes a pod with everything assumed for it.
@@ -170,11 +174,7 @@ impl Engine {
     fn draw(&self, pod: PodId, attempt: u64) -> Option<u64> {
         match self.settings.choose {
             Choose::Upstream => None,
-            Choose::Seeded(seed) => Some(draw(
-                seed,
-                self.snap.interner.text(self.snap.pods[pod].uid),
-                attempt,
-            )),
+            Choose::Seeded(seed) => Some(draw(seed, &self.snap.pods[pod].uid, attempt)),
         }
     }
 
@@ -315,7 +315,7 @@ impl Engine {
             Choose::Seeded(seed) => seed,
             Choose::Upstream => 0,
         };
-        let uid = self.snap.interner.text(self.snap.pods[pod].uid);
+        let uid = &self.snap.pods[pod].uid;
         let draw = draw(seed ^ PREEMPTION, uid, attempt);
         match Judged::new(&mut self.snap, &profile, pod) {
             Ok(judged) => {

@@ -7,7 +7,7 @@ use podium_core::engine::{self, Outcome, Settings};
 use podium_core::object;
 use podium_core::pick::Choose;
 use podium_core::preempt::Preemption;
-use podium_core::snapshot::{Kind, PodId, Row};
+use podium_core::snapshot::{Kind, PodId, PodParts, Row};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -189,15 +189,26 @@ impl Engine {
         Ok(self.lock()?.add_pod_json(json).map_err(core_error)?.0)
     }
 
+    /// Parts of pods as JSON, in parallel lists.
     fn add_pods<'py>(
         &self,
         py: Python<'py>,
-        pods: Vec<Bound<'py, PyBytes>>,
+        metadata: Vec<Bound<'py, PyBytes>>,
+        specs: Vec<Bound<'py, PyBytes>>,
+        statuses: Vec<Bound<'py, PyBytes>>,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        if metadata.len() != specs.len() || specs.len() != statuses.len() {
+            return Err(PyValueError::new_err("the three lists differ in length"));
+        }
         let mut engine = self.lock()?;
-        let mut ids = Vec::with_capacity(pods.len());
-        for json in &pods {
-            ids.push(engine.add_pod_json(json.as_bytes()).map_err(core_error)?.0);
+        let mut ids = Vec::with_capacity(metadata.len());
+        for ((metadata, spec), status) in metadata.iter().zip(&specs).zip(&statuses) {
+            let parts = PodParts {
+                metadata: metadata.as_bytes(),
+                spec: spec.as_bytes(),
+                status: status.as_bytes(),
+            };
+            ids.push(engine.add_pod_parts(parts).map_err(core_error)?.0);
         }
         Ok(ids.into_pyarray(py))
     }

@@ -39,7 +39,7 @@ impl Plugin for NodeVolumeLimits {
         claims.hash(key);
         // Whether a claim was made for the pod depends on the pod itself.
         let ephemeral = pod.claims.iter().any(|claim| claim.ephemeral);
-        ephemeral.then_some((pod.name, pod.uid)).hash(key);
+        ephemeral.then_some((&pod.name, &pod.uid)).hash(key);
         let volumes = pod.template.volumes.iter();
         let counted = volumes.filter(|volume| volume.counted.is_some());
         counted

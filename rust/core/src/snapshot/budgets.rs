@@ -11,7 +11,7 @@ pub struct Budget {
     pub selector: Selector,
     pub disruptions_allowed: i32,
     /// Names of pods whose disruption was granted already.
-    pub disrupted_pods: Box<[Symbol]>,
+    pub disrupted_pods: Box<[Box<str>]>,
 }
 
 /// In the order they came; upstream's order is a map's.
@@ -33,7 +33,7 @@ impl Budgets {
                 .status
                 .disrupted_pods
                 .keys()
-                .map(|n| interner.intern(n))
+                .map(|n| n.as_str().into())
                 .collect(),
         };
         match self.position(budget.namespace, budget.name) {

@@ -3,6 +3,7 @@
 //! The snapshot is the only copy of the state. It changes by deltas from outside (`set_*`, `remove_*`),
 //! by assumptions (`place`, `unplace`) and by overlays, which undo what they did.
 
+mod arrivals;
 mod budgets;
 mod changes;
 mod column;
@@ -16,6 +17,7 @@ mod topology;
 pub mod volumes;
 mod world;
 
+pub use arrivals::PodParts;
 pub use budgets::{Budget, Budgets};
 pub use changes::{Change, ChangeLog, ChangeMark, Generation};
 pub use column::Column;
@@ -32,8 +34,8 @@ use crate::intern::{Interner, Symbol};
 use crate::object;
 use crate::resources::{CPU, MEMORY, ResourceNames};
 use crate::selector::Labels;
-use crate::template::{self, Claim, HostPort, Names, Template};
-use crate::time::parse_rfc3339;
+use crate::template::{HostPort, Template};
+use arrivals::Prototypes;
 use nominations::Nominations;
 use order::ZoneKeys;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -59,6 +61,8 @@ pub struct Snapshot {
     /// Bound pods whose node does not exist (yet), by node name.
     waiting: FxHashMap<Symbol, Vec<PodId>>,
     nominations: Nominations,
+    /// Pods that came before, by what they say apart from name and uid.
+    prototypes: Prototypes,
     templates: FxHashSet<Arc<Template>>,
     template_limit: usize,
     zone_keys: ZoneKeys,
@@ -84,6 +88,7 @@ impl Default for Snapshot {
             images: FxHashMap::default(),
             waiting: FxHashMap::default(),
             nominations: Nominations::default(),
+            prototypes: Prototypes::default(),
             templates: FxHashSet::default(),
             template_limit: 1024,
             zone_keys,
@@ -187,159 +192,11 @@ impl Snapshot {
         self.namespaces.iter().map(|(name, labels)| (*name, labels))
     }
 
-    /// Adds a pod. One with `spec.nodeName` is on that node (or waits for it), unless its phase is terminal.
-    pub fn add_pod(&mut self, source: &object::Pod) -> PodId {
-        let record = self.record(source);
-        let nominated = record.nominated;
-        let id = self.pods.insert(record);
-        self.put_on_node(id, &source.status.phase);
-        if source.spec.node_name.is_empty() {
-            self.nominations.set(id, nominated);
-        }
-        id
-    }
-
-    /// Replaces what a pod says of itself. Where it is now bound, it moves there; an assumption of the
-    /// scheduler for a pod that is not bound stays.
-    pub fn update_pod(&mut self, id: PodId, source: &object::Pod) {
-        let bound = !source.spec.node_name.is_empty();
-        let ended = matches!(&*source.status.phase, "Succeeded" | "Failed");
-        let mut record = self.record(source);
-        let before = self.pods[id].clone();
-        let target = match before.row {
-            _ if ended => None,
-            assumed if !bound => assumed,
-            _ => self.nodes.row(record.node_name),
-        };
-        // An update that says nothing of a nomination, now or before, keeps the one made in memory.
-        if !bound && record.nominated.is_none() && !before.said_nominated {
-            record.nominated = before.nominated;
-        }
-        self.stop_waiting(id);
-        let stays = target == before.row
-            && Arc::ptr_eq(&record.template, &before.template)
-            && record.terminating == before.terminating
-            && record.claims == before.claims;
-        if stays {
-            record.row = before.row;
-        } else {
-            self.unplace(id);
-        }
-        let nominated = record.nominated.filter(|_| !bound);
-        *self
-            .pods
-            .get_mut(id)
-            .expect("the handle of a pod that exists") = record;
-        self.nominations.set(id, nominated);
-        match target {
-            _ if stays => {}
-            Some(row) => self.place(id, row),
-            None => self.put_on_node(id, &source.status.phase),
-        }
-        self.forget_record(&before);
-    }
-
-    pub fn remove_pod(&mut self, id: PodId) {
-        let Some(pod) = self.pods.get(id) else { return };
-        if pod.row.is_some() {
-            self.unplace(id);
-        }
-        self.stop_waiting(id);
-        self.nominations.set(id, None);
-        self.forget_reservations(id);
-        if let Some(pod) = self.pods.remove(id) {
-            self.forget_record(&pod);
-        }
-    }
-
-    fn put_on_node(&mut self, id: PodId, phase: &str) {
-        let name = self.pods[id].node_name;
-        if name == Symbol::EMPTY || matches!(phase, "Succeeded" | "Failed") {
-            return;
-        }
-        match self.nodes.row(name) {
-            Some(row) => self.place(id, row),
-            None => self.waiting.entry(name).or_default().push(id),
-        }
-    }
-
-    fn stop_waiting(&mut self, id: PodId) {
-        let name = self.pods[id].node_name;
-        if let Some(list) = self.waiting.get_mut(&name) {
-            list.retain(|other| *other != id);
-        }
-    }
-
-    fn record(&mut self, source: &object::Pod) -> Pod {
-        let mut names = Names {
-            interner: &mut self.interner,
-            resources: &mut self.resources,
-        };
-        let template = Template::new(source, &mut names);
-        let template = match self.templates.get(&template) {
-            Some(known) => Arc::clone(known),
-            None => self.keep_template(template),
-        };
-        let interner = &mut self.interner;
-        let nominated = &source.status.nominated_node_name;
-        let preempted = |c: &object::PodCondition| {
-            c.kind == "DisruptionTarget"
-                && c.status == "True"
-                && c.reason == "PreemptionByScheduler"
-        };
-        Pod {
-            peer: self.peers.join(&template),
-            name: interner.intern(&source.metadata.name),
-            uid: interner.intern(&source.metadata.uid),
-            pin: template::pin(&source.spec).map(|name| interner.intern(name)),
-            node_name: interner.intern(&source.spec.node_name),
-            row: None,
-            nominated: (!nominated.is_empty()).then(|| interner.intern(nominated)),
-            said_nominated: !nominated.is_empty(),
-            claims: Claim::of(source, interner),
-            start_time: source.status.start_time.as_deref().and_then(parse_rfc3339),
-            terminating: source.metadata.deletion_timestamp.is_some(),
-            preempted: source.status.conditions.iter().any(preempted),
-            template,
-        }
-    }
-
-    fn keep_template(&mut self, template: Template) -> Arc<Template> {
-        for amounts in [&template.requests.held, &template.requests.scored] {
-            for (id, _) in amounts.iter() {
-                self.nodes.ensure_resource(id);
-            }
-        }
-        for constraint in &template.spread {
-            self.topology.ensure(constraint.topology_key, &self.nodes);
-        }
-        for term in template.affinity.all() {
-            self.topology.ensure(term.topology_key, &self.nodes);
-        }
-        self.purge_templates();
-        let template = Arc::new(template);
-        self.templates.insert(Arc::clone(&template));
-        template
-    }
-
     /// Makes a label key available to [`Topology::domains`]; a profile does so for its default constraints.
     pub fn ensure_topology_key(&mut self, key: &str) -> Symbol {
         let key = self.interner.intern(key);
         self.topology.ensure(key, &self.nodes);
         key
-    }
-
-    fn forget_record(&mut self, pod: &Pod) {
-        self.peers.leave(pod.peer);
-    }
-
-    /// Drops templates that no pod (nor an entry of the change log) uses, whenever their number doubled.
-    fn purge_templates(&mut self) {
-        if self.templates.len() > self.template_limit {
-            self.templates
-                .retain(|template| Arc::strong_count(template) > 1);
-            self.template_limit = 2 * self.templates.len() + 1024;
-        }
     }
 
     /// Puts a pod on a node: bound there, or assumed by the scheduler.

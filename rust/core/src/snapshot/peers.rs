@@ -97,6 +97,11 @@ impl Peers {
         id
     }
 
+    /// One more user of a group that has some.
+    pub(super) fn join_again(&mut self, id: PeerId) {
+        self.list[id.0 as usize].users += 1;
+    }
+
     /// The pod no longer exists; it must have been taken off its node before.
     pub(super) fn leave(&mut self, id: PeerId) {
         let peer = &mut self.list[id.0 as usize];

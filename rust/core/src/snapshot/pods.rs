@@ -15,8 +15,8 @@ pub struct PodId(pub u32);
 pub struct Pod {
     pub template: Arc<Template>,
     pub peer: PeerId,
-    pub name: Symbol,
-    pub uid: Symbol,
+    pub name: Box<str>,
+    pub uid: Box<str>,
     /// The node whose name `metadata.name In [...]` pins the pod to.
     pub pin: Option<Symbol>,
     /// spec.nodeName, also where no such node exists.

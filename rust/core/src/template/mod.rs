@@ -175,11 +175,23 @@ impl Requests {
                 },
             )
         };
+        let plain = sum(false, true, None);
+        let spec = Amounts::new(&plain, names);
+        if requests::is_plain(pod) {
+            // Nothing tells the sums apart.
+            let held_nonzero = [spec.get(CPU), spec.get(MEMORY)];
+            return Requests {
+                held: spec.clone(),
+                scored: spec.clone(),
+                spec,
+                held_nonzero,
+            };
+        }
         let held = sum(true, true, None);
         let missing = requests::missing_for(pod, &held);
         let nonzero = Amounts::new(&sum(true, true, Some(&missing)), names);
         Requests {
-            spec: Amounts::new(&sum(false, true, None), names),
+            spec,
             held: Amounts::new(&held, names),
             held_nonzero: [nonzero.get(CPU), nonzero.get(MEMORY)],
             scored: Amounts::new(&sum(true, false, Some(requests::missing_defaults())), names),

@@ -138,6 +138,18 @@ fn container_requests(pod: &Pod, options: Options<'_>) -> ResourceList {
     most
 }
 
+/// Whether every container names cpu and memory, and neither status nor pod-level resources count: then
+/// all of upstream's sums are one.
+pub(crate) fn is_plain(pod: &Pod) -> bool {
+    let mut all = pod.spec.containers.iter().chain(&pod.spec.init_containers);
+    let named = |c: &Container| {
+        MISSING
+            .keys()
+            .all(|name| c.resources.requests.contains_key(name))
+    };
+    pod.spec.resources.is_none() && !has_status(pod) && all.all(named)
+}
+
 /// Whether the status says anything that could differ from the spec.
 fn has_status(pod: &Pod) -> bool {
     let tells = |s: &ContainerStatus| s.allocated_resources.is_some() || s.resources.is_some();

@@ -67,7 +67,7 @@ impl Plugin for VolumeBinding {
         claims.hash(key);
         // Whether a claim was made for the pod depends on the pod itself.
         let ephemeral = pod.claims.iter().any(|claim| claim.ephemeral);
-        ephemeral.then_some((pod.name, pod.uid)).hash(key);
+        ephemeral.then_some((&pod.name, &pod.uid)).hash(key);
     }
 
     fn pre_filter(&self, snap: &Snapshot, pod: &Pod) -> PreFilter {

@@ -40,7 +40,7 @@ pub struct ClaimInfo {
     /// Whether it has any annotation.
     pub annotated: bool,
     /// Uid of the owner that controls it.
-    pub controller: Option<Symbol>,
+    pub controller: Option<Box<str>>,
 }
 
 impl ClaimInfo {
@@ -85,7 +85,7 @@ impl ClaimInfo {
             ),
             selected_node,
             annotated: !annotations.is_empty(),
-            controller: controller.map(|owner| interner.intern(&owner.uid)),
+            controller: controller.map(|owner| owner.uid.as_str().into()),
         }
     }
 

@@ -168,7 +168,7 @@ impl Volumes {
 impl ClaimInfo {
     /// Whether it was made for the pod's ephemeral volume.
     pub fn is_controlled_by(&self, pod: &Pod) -> bool {
-        self.controller == Some(pod.uid)
+        self.controller.as_deref() == Some(&*pod.uid)
     }
 }
 
@@ -177,7 +177,7 @@ impl Snapshot {
     pub fn not_owner(&self, claim: ClaimKey, pod: &Pod) -> String {
         let text = |symbol| self.interner.text(symbol);
         let (namespace, name) = (text(claim.0), text(claim.1));
-        let (pod_namespace, pod_name) = (text(pod.template.namespace), text(pod.name));
+        let (pod_namespace, pod_name) = (text(pod.template.namespace), &*pod.name);
         format!(
             "PVC {namespace}/{name} was not created for pod {pod_namespace}/{pod_name} (pod is not owner)"
         )

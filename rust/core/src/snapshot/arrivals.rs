@@ -1,0 +1,307 @@
+//! Pods enter, change and leave the snapshot.
+
+use super::Snapshot;
+use super::pods::{Pod, PodId};
+use crate::intern::Symbol;
+use crate::object;
+use crate::template::{self, Claim, Names, Template};
+use crate::time::parse_rfc3339;
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// Prototypes kept; beyond that the table starts afresh.
+const PROTOTYPES: usize = 1 << 14;
+
+/// A pod's JSON in parts; `status` may be empty.
+#[derive(Clone, Copy, Debug)]
+pub struct PodParts<'a> {
+    pub metadata: &'a [u8],
+    pub spec: &'a [u8],
+    pub status: &'a [u8],
+}
+
+/// Compiled pods by everything they say apart from name and uid, and whether they have ended.
+#[derive(Debug, Default)]
+pub(super) struct Prototypes {
+    known: FxHashMap<Box<[u8]>, (Pod, bool)>,
+}
+
+/// What of a pod's metadata the snapshot reads, as far as it must be told apart.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Identity<'a> {
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    #[serde(borrow)]
+    namespace: Cow<'a, str>,
+    #[serde(borrow)]
+    uid: Cow<'a, str>,
+    #[serde(borrow)]
+    labels: Option<&'a RawValue>,
+    #[serde(borrow)]
+    owner_references: Option<&'a RawValue>,
+    #[serde(borrow)]
+    deletion_timestamp: Option<&'a RawValue>,
+}
+
+impl Default for Identity<'_> {
+    fn default() -> Self {
+        Identity {
+            name: Cow::Borrowed(""),
+            namespace: Cow::Borrowed(""),
+            uid: Cow::Borrowed(""),
+            labels: None,
+            owner_references: None,
+            deletion_timestamp: None,
+        }
+    }
+}
+
+impl Identity<'_> {
+    /// All of the pod's JSON that its prototype depends on. The separator occurs in no JSON text.
+    fn key(&self, parts: PodParts<'_>) -> Vec<u8> {
+        let raw = |value: Option<&'_ RawValue>| value.map_or(0, |v| v.get().len());
+        let metadata = raw(self.labels) + raw(self.owner_references) + self.namespace.len() + 32;
+        let mut key = Vec::with_capacity(parts.spec.len() + parts.status.len() + metadata);
+        let mut add = |part: &[u8]| {
+            key.extend_from_slice(part);
+            key.push(0);
+        };
+        add(parts.spec);
+        add(parts.status);
+        add(self.namespace.as_bytes());
+        for value in [self.labels, self.owner_references, self.deletion_timestamp] {
+            add(value.map_or("", RawValue::get).as_bytes());
+        }
+        key
+    }
+}
+
+impl<'a> PodParts<'a> {
+    /// Splits a pod's JSON.
+    pub fn split(json: &'a [u8]) -> Result<Self, serde_json::Error> {
+        #[derive(Deserialize)]
+        struct Outer<'a> {
+            #[serde(borrow)]
+            metadata: Option<&'a RawValue>,
+            #[serde(borrow)]
+            spec: Option<&'a RawValue>,
+            #[serde(borrow)]
+            status: Option<&'a RawValue>,
+        }
+        let outer: Outer<'a> = serde_json::from_slice(json)?;
+        let part = |value: Option<&'a RawValue>| value.map_or("{}", RawValue::get).as_bytes();
+        let (metadata, spec) = (part(outer.metadata), part(outer.spec));
+        Ok(PodParts {
+            metadata,
+            spec,
+            status: part(outer.status),
+        })
+    }
+
+    fn parse(&self) -> Result<object::Pod, serde_json::Error> {
+        let status = if self.status.is_empty() {
+            b"{}"
+        } else {
+            self.status
+        };
+        Ok(object::Pod {
+            metadata: serde_json::from_slice(self.metadata)?,
+            spec: serde_json::from_slice(self.spec)?,
+            status: serde_json::from_slice(status)?,
+        })
+    }
+}
+
+fn has_ended(pod: &object::Pod) -> bool {
+    matches!(&*pod.status.phase, "Succeeded" | "Failed")
+}
+
+impl Snapshot {
+    /// Adds a pod. One with `spec.nodeName` is on that node (or waits for it), unless its phase is terminal.
+    pub fn add_pod(&mut self, source: &object::Pod) -> PodId {
+        let record = self.record(source);
+        self.insert_pod(record, has_ended(source))
+    }
+
+    /// The same from JSON. Pods that differ only in name and uid are compiled once.
+    pub fn add_pod_parts(&mut self, parts: PodParts<'_>) -> Result<PodId, serde_json::Error> {
+        let identity: Identity<'_> = serde_json::from_slice(parts.metadata)?;
+        let key = identity.key(parts);
+        if let Some((prototype, ended)) = self.prototypes.known.get(&*key) {
+            let (mut record, ended) = (prototype.clone(), *ended);
+            record.name = (&*identity.name).into();
+            record.uid = (&*identity.uid).into();
+            self.peers.join_again(record.peer);
+            return Ok(self.insert_pod(record, ended));
+        }
+        let source = parts.parse()?;
+        let record = self.record(&source);
+        // A generated claim is named after its pod: such pods differ in more than their names.
+        if record.claims.iter().all(|claim| !claim.ephemeral) {
+            self.keep_prototype(key.into(), &record, has_ended(&source));
+        }
+        Ok(self.insert_pod(record, has_ended(&source)))
+    }
+
+    fn keep_prototype(&mut self, key: Box<[u8]>, record: &Pod, ended: bool) {
+        if self.prototypes.known.len() >= PROTOTYPES {
+            for (_, (prototype, _)) in std::mem::take(&mut self.prototypes.known) {
+                self.peers.leave(prototype.peer);
+            }
+        }
+        self.peers.join_again(record.peer);
+        self.prototypes.known.insert(key, (record.clone(), ended));
+    }
+
+    fn insert_pod(&mut self, record: Pod, ended: bool) -> PodId {
+        let nominated = record
+            .nominated
+            .filter(|_| record.node_name == Symbol::EMPTY);
+        let id = self.pods.insert(record);
+        self.put_on_node(id, ended);
+        if nominated.is_some() {
+            self.nominations.set(id, nominated);
+        }
+        id
+    }
+
+    /// Replaces what a pod says of itself. Where it is now bound, it moves there; an assumption of the
+    /// scheduler for a pod that is not bound stays.
+    pub fn update_pod(&mut self, id: PodId, source: &object::Pod) {
+        let bound = !source.spec.node_name.is_empty();
+        let ended = has_ended(source);
+        let mut record = self.record(source);
+        let before = self.pods[id].clone();
+        let target = match before.row {
+            _ if ended => None,
+            assumed if !bound => assumed,
+            _ => self.nodes.row(record.node_name),
+        };
+        // An update that says nothing of a nomination, now or before, keeps the one made in memory.
+        if !bound && record.nominated.is_none() && !before.said_nominated {
+            record.nominated = before.nominated;
+        }
+        self.stop_waiting(id);
+        let stays = target == before.row
+            && Arc::ptr_eq(&record.template, &before.template)
+            && record.terminating == before.terminating
+            && record.claims == before.claims;
+        if stays {
+            record.row = before.row;
+        } else {
+            self.unplace(id);
+        }
+        let nominated = record.nominated.filter(|_| !bound);
+        *self
+            .pods
+            .get_mut(id)
+            .expect("the handle of a pod that exists") = record;
+        self.nominations.set(id, nominated);
+        match target {
+            _ if stays => {}
+            Some(row) => self.place(id, row),
+            None => self.put_on_node(id, ended),
+        }
+        self.forget_record(&before);
+    }
+
+    pub fn remove_pod(&mut self, id: PodId) {
+        let Some(pod) = self.pods.get(id) else { return };
+        if pod.row.is_some() {
+            self.unplace(id);
+        }
+        self.stop_waiting(id);
+        self.nominations.set(id, None);
+        self.forget_reservations(id);
+        if let Some(pod) = self.pods.remove(id) {
+            self.forget_record(&pod);
+        }
+    }
+
+    fn put_on_node(&mut self, id: PodId, ended: bool) {
+        let name = self.pods[id].node_name;
+        if name == Symbol::EMPTY || ended {
+            return;
+        }
+        match self.nodes.row(name) {
+            Some(row) => self.place(id, row),
+            None => self.waiting.entry(name).or_default().push(id),
+        }
+    }
+
+    fn stop_waiting(&mut self, id: PodId) {
+        let name = self.pods[id].node_name;
+        if let Some(list) = self.waiting.get_mut(&name) {
+            list.retain(|other| *other != id);
+        }
+    }
+
+    fn record(&mut self, source: &object::Pod) -> Pod {
+        let mut names = Names {
+            interner: &mut self.interner,
+            resources: &mut self.resources,
+        };
+        let template = Template::new(source, &mut names);
+        let template = match self.templates.get(&template) {
+            Some(known) => Arc::clone(known),
+            None => self.keep_template(template),
+        };
+        let interner = &mut self.interner;
+        let nominated = &source.status.nominated_node_name;
+        let preempted = |c: &object::PodCondition| {
+            c.kind == "DisruptionTarget"
+                && c.status == "True"
+                && c.reason == "PreemptionByScheduler"
+        };
+        Pod {
+            peer: self.peers.join(&template),
+            name: source.metadata.name.as_str().into(),
+            uid: source.metadata.uid.as_str().into(),
+            pin: template::pin(&source.spec).map(|name| interner.intern(name)),
+            node_name: interner.intern(&source.spec.node_name),
+            row: None,
+            nominated: (!nominated.is_empty()).then(|| interner.intern(nominated)),
+            said_nominated: !nominated.is_empty(),
+            claims: Claim::of(source, interner),
+            start_time: source.status.start_time.as_deref().and_then(parse_rfc3339),
+            terminating: source.metadata.deletion_timestamp.is_some(),
+            preempted: source.status.conditions.iter().any(preempted),
+            template,
+        }
+    }
+
+    fn keep_template(&mut self, template: Template) -> Arc<Template> {
+        for amounts in [&template.requests.held, &template.requests.scored] {
+            for (id, _) in amounts.iter() {
+                self.nodes.ensure_resource(id);
+            }
+        }
+        for constraint in &template.spread {
+            self.topology.ensure(constraint.topology_key, &self.nodes);
+        }
+        for term in template.affinity.all() {
+            self.topology.ensure(term.topology_key, &self.nodes);
+        }
+        self.purge_templates();
+        let template = Arc::new(template);
+        self.templates.insert(Arc::clone(&template));
+        template
+    }
+
+    fn forget_record(&mut self, pod: &Pod) {
+        self.peers.leave(pod.peer);
+    }
+
+    /// Drops templates that no pod (nor an entry of the change log) uses, whenever their number doubled.
+    fn purge_templates(&mut self) {
+        if self.templates.len() > self.template_limit {
+            self.templates
+                .retain(|template| Arc::strong_count(template) > 1);
+            self.template_limit = 2 * self.templates.len() + 1024;
+        }
+    }
+}
