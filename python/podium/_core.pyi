@@ -178,6 +178,12 @@ class Engine:
     def feasible(self, pod: int, /) -> list[str]:
         """Names of the nodes that pass every filter, in node order."""
 
+    def volume_writes(self, pod: int, /) -> list[tuple[str, str, str, bytes]]:
+        """What must be written before a reserved pod can be bound: kind, namespace, name, merge patch."""
+
+    def volumes_bound(self, pod: int, /) -> bool:
+        """Tell whether all claims of a reserved pod are bound; raises CoreError if they never will be."""
+
     def row(self, name: str, /) -> int | None: ...
     def node_name(self, row: int, /) -> str: ...
     def node_names(self, rows: NDArray[np.uint32], /) -> list[str]: ...

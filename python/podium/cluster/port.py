@@ -74,20 +74,15 @@ class BindVolumes:
 
 @dataclass(frozen=True, slots=True)
 class VolumeWrite:
-    """One write: bind a volume to a claim, or let a claim select a node.
+    """A JSON merge patch of a PersistentVolume or a PersistentVolumeClaim.
 
-    Exactly one of ``volume`` and ``node`` is set. ``resource_version`` is that of the object as it was
-    read: a later one belongs to somebody else.
+    It carries the resource version of the object as it was read, so it fails if that has changed meanwhile.
     """
 
+    kind: str
     namespace: str
-    claim: str
-    claim_uid: str
-    resource_version: str
-    volume: str = ""
-    node: str = ""
-    annotate: bool = True
-    """Whether the volume is to be marked as bound by a controller."""
+    name: str
+    patch: bytes
 
 
 @dataclass(frozen=True, slots=True)

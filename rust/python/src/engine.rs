@@ -7,6 +7,7 @@ use podium_core::engine::{self, Outcome, Settings};
 use podium_core::object;
 use podium_core::pick::Choose;
 use podium_core::preempt::Preemption;
+use podium_core::snapshot::volumes::{self, BindAction};
 use podium_core::snapshot::{Kind, PodId, PodParts, Row};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
@@ -301,6 +302,36 @@ impl Engine {
         let id = Self::pod(&engine, pod)?;
         let node = engine.snap.pods[id].nominated;
         Ok(node.map(|name| engine.snap.interner.text(name).to_owned()))
+    }
+
+    /// What must be written before a reserved pod can be bound: kind, namespace, name, JSON merge patch.
+    fn volume_writes<'py>(
+        &self,
+        py: Python<'py>,
+        pod: u32,
+    ) -> PyResult<Vec<(&'static str, String, String, Bound<'py, PyBytes>)>> {
+        let engine = self.lock()?;
+        let id = Self::pod(&engine, pod)?;
+        let actions = volumes::pre_bind(&engine.snap, id);
+        let write = |action: BindAction| {
+            let patch = PyBytes::new(py, action.patch().to_string().as_bytes());
+            match action {
+                BindAction::BindVolume { volume, .. } => {
+                    ("PersistentVolume", String::new(), volume, patch)
+                }
+                BindAction::SelectNode {
+                    namespace, name, ..
+                } => ("PersistentVolumeClaim", namespace, name, patch),
+            }
+        };
+        Ok(actions.into_iter().map(write).collect())
+    }
+
+    /// Whether all claims of a reserved pod are bound; the error says why they never will be.
+    fn volumes_bound(&self, pod: u32) -> PyResult<bool> {
+        let engine = self.lock()?;
+        let id = Self::pod(&engine, pod)?;
+        volumes::all_bound(&engine.snap, id).map_err(core_error)
     }
 
     /// Names of the nodes that pass every filter for a pod, in node order.
