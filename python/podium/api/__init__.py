@@ -1,6 +1,8 @@
 """What a manifest says: objects, defaults, admission, workloads, validation. Pure data, no clock."""
 
+from podium.api.features import DEFAULT_GATES, FeatureGates, parse_gates
 from podium.api.kinds import BY_NAME, BY_TYPE, KINDS, Kind, kind_of, to_wire
+from podium.api.manifest import Loaded, Manifest, Note, Options, load, load_objects
 from podium.api.objects.affinity import (
     Affinity,
     NodeAffinity,
@@ -70,6 +72,7 @@ from podium.api.objects.workloads import (
 __all__ = [
     "BY_NAME",
     "BY_TYPE",
+    "DEFAULT_GATES",
     "KINDS",
     "Affinity",
     "CSIDriver",
@@ -84,11 +87,14 @@ __all__ = [
     "CronJob",
     "DaemonSet",
     "Deployment",
+    "FeatureGates",
     "Job",
     "Kind",
     "LabelSelector",
     "LabelSelectorRequirement",
     "LimitRange",
+    "Loaded",
+    "Manifest",
     "Namespace",
     "Node",
     "NodeAffinity",
@@ -98,8 +104,10 @@ __all__ = [
     "NodeSelectorTerm",
     "NodeSpec",
     "NodeStatus",
+    "Note",
     "Object",
     "ObjectMeta",
+    "Options",
     "OwnerReference",
     "PersistentVolume",
     "PersistentVolumeClaim",
@@ -134,5 +142,8 @@ __all__ = [
     "VolumeAttachment",
     "WeightedPodAffinityTerm",
     "kind_of",
+    "load",
+    "load_objects",
+    "parse_gates",
     "to_wire",
 ]

@@ -1,6 +1,8 @@
 """Loading ``-f`` inputs: one cluster of all files, folders and standard input."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import gc
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from podium.api.manifest.decode import Decoded, Foreign, decode, describe
@@ -21,9 +23,10 @@ def load(paths: Iterable[str], options: Options = DEFAULT_OPTIONS) -> Manifest:
     which not one document parses. Whatever else is wrong is in ``rejected`` of the result.
     """
     documents: list[Document | Unreadable] = []
-    for path in expand(paths):
-        documents += parse(read_bytes(path), path)
-    return _load(documents, options)
+    with _no_collection():
+        for path in expand(paths):
+            documents += parse(read_bytes(path), path)
+        return _load(documents, options)
 
 
 def load_objects(
@@ -32,6 +35,18 @@ def load_objects(
     """Load objects that are plain data already, such as those of a trace; ``source`` names it."""
     documents = [Document(f"{source}:{number}", body) for number, body in enumerate(objects, 1)]
     return _load(documents, options)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Pause the cycle collector: millions of objects appear here and none of them is garbage."""
+    paused = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if paused:
+            gc.enable()
 
 
 def _load(documents: Sequence[Document | Unreadable], options: Options) -> Manifest:

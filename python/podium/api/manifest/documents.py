@@ -115,38 +115,45 @@ def _reason(error: Exception) -> str:
     return "nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
-class _Header(msgspec.Struct):
-    """What tells a list from an object, read without building either."""
+class _List(msgspec.Struct):
+    """A list of objects, read without building them."""
 
-    kind: Any = None
-    apiVersion: Any = None  # noqa: N815 - the wire name, read without renaming
-    items: msgspec.Raw | None = None
-
-
-_HEADER = msgspec.json.Decoder(_Header)
-_RAW_LIST = msgspec.json.Decoder(list[msgspec.Raw])
+    items: list[msgspec.Raw]
+    kind: str = ""
+    apiVersion: str = ""  # noqa: N815 - the wire name, read without renaming
 
 
-def is_list(kind: object, items: object) -> bool:
-    """Tell whether an object is a list of objects, such as ``List`` or ``PodList``."""
-    return isinstance(kind, str) and kind.endswith("List") and items is not None
+_LIST = msgspec.json.Decoder(_List)
+_ANY = msgspec.json.Decoder(msgspec.Raw)
+
+
+def _is_list(kind: object) -> bool:
+    return isinstance(kind, str) and kind.endswith("List")
+
+
+def _list(data: bytes) -> _List | None:
+    """Return a list of objects, ``None`` for another JSON value; raises DecodeError if it is none."""
+    try:
+        return _LIST.decode(data)
+    except msgspec.ValidationError:
+        # Said at the first field that does not fit, so the rest has not been looked at yet.
+        _ANY.decode(data)
+        return None
 
 
 def _json(data: bytes, name: str) -> Iterator[Document]:
+    source = f"{name}:1"
     try:
-        header = _HEADER.decode(data)
-    except msgspec.ValidationError:
-        # An array, a number, or an object with odd fields: the general form says what is wrong with it.
-        yield Document(f"{name}:1", msgspec.json.decode(data))
-        return
+        listed = _list(data)
     except msgspec.DecodeError:
         yield from _json_stream(data, name)
         return
-    source = f"{name}:1"
-    if not is_list(header.kind, header.items):
+    if listed is None:
         yield Document(source, msgspec.Raw(data))
-        return
-    yield from _members(source, header.kind, header.apiVersion, _RAW_LIST.decode(header.items or b"[]"))
+    elif _is_list(listed.kind):
+        yield from _members(source, listed.kind, listed.apiVersion, listed.items)
+    else:
+        yield Document(source, msgspec.Raw(data))
 
 
 def _json_stream(data: bytes, name: str) -> Iterator[Document]:
@@ -193,12 +200,10 @@ def _yaml(text: str, name: str) -> Iterator[Document | Unreadable]:
 
 
 def _flatten(source: str, body: Any) -> Iterator[Document]:
-    if isinstance(body, dict) and is_list(body.get("kind"), body.get("items")):
-        items = body["items"]
-        if isinstance(items, list):
-            yield from _members(source, body["kind"], body.get("apiVersion"), items)
-            return
-    yield Document(source, body)
+    if isinstance(body, dict) and _is_list(body.get("kind")) and isinstance(body.get("items"), list):
+        yield from _members(source, body["kind"], body.get("apiVersion"), body["items"])
+    else:
+        yield Document(source, body)
 
 
 def _members(source: str, kind: str, api_version: object, items: Sequence[Any]) -> Iterator[Document]:

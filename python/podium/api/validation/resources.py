@@ -1,6 +1,6 @@
 """Resource names and amounts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from podium._core import Quantity as Exact
@@ -44,6 +44,7 @@ def is_extended(name: str) -> bool:
     return not is_native(name) and not name.startswith(_QUOTA) and not label_key(_QUOTA + name)
 
 
+@lru_cache(maxsize=4096)
 def may_overcommit(name: str) -> bool:
     """Tell whether limits may exceed requests."""
     return is_native(name) and not name.startswith(HUGEPAGES)
@@ -102,32 +103,31 @@ def _divides(name: str, value: Exact) -> bool:
     return value.value() % page.value() == 0
 
 
-def _entry(errors: Errors, path: str, name: str, value: Quantity, names: Callable[[str], None]) -> None:
-    names(name)
-    errors.invalids(path, value, amount(name, value))
+@lru_cache(maxsize=65536)
+def _problems(name: str, value: Quantity, *, pod_level: bool) -> Sequence[tuple[str, str]]:
+    """Return what is wrong with one entry: the value that the message shows, and the message."""
+    problems = [(name, text) for text in (resource_name if pod_level else container_resource)(name)]
+    problems += [(str(value), text) for text in amount(name, value)]
     if name.startswith(HUGEPAGES) and not _divides(name, exact(value)):
-        errors.invalid(path, value, f"{value} is not positive integer multiple of {name}")
+        problems.append((str(value), f"{value} is not positive integer multiple of {name}"))
+    return problems
 
 
 def requirements(errors: Errors, value: ResourceRequirements, path: str, *, pod_level: bool = False) -> None:
     """Check the requests and limits of a container, or of a pod as a whole."""
-    limits, requests = f"{path}.limits", f"{path}.requests"
-
-    def check(at: str, name: str, number: Quantity) -> None:
-        def names(resource: str) -> None:
-            _name(errors, at, resource, pod_level=pod_level)
-
-        _entry(errors, at, name, number, names)
-
-    for name, number in value.limits.items():
-        check(f"{limits}[{name}]", name, number)
+    for field, values in (("limits", value.limits), ("requests", value.requests)):
+        for name, number in values.items():
+            for shown, text in _problems(name, number, pod_level=pod_level):
+                errors.invalid(f"{path}.{field}[{name}]", shown, text)
+            if pod_level and not is_pod_level(name) and not resource_name(name):
+                errors.unsupported(f"{path}.{field}[{name}]", name, _POD_LEVEL_NAMES)
     for name, number in value.requests.items():
-        check(f"{requests}[{name}]", name, number)
         limit = value.limits.get(name)
         if limit is not None:
-            _within(errors, requests, name, number, limit)
+            if limit != number:
+                _within(errors, f"{path}.requests", name, number, limit)
         elif not may_overcommit(name):
-            errors.required(limits, "Limit must be set for non overcommitable resources")
+            errors.required(f"{path}.limits", "Limit must be set for non overcommitable resources")
     asked = value.limits.keys() | value.requests.keys()
     if not asked & {"cpu", "memory"} and any(name.startswith(HUGEPAGES) for name in asked):
         errors.forbidden(path, "HugePages require cpu or memory")
@@ -136,16 +136,6 @@ def requirements(errors: Errors, value: ResourceRequirements, path: str, *, pod_
 def overhead(errors: Errors, values: ResourceList, path: str) -> None:
     """Check a runtime's overhead: upstream takes it for limits, and its paths say so."""
     requirements(errors, ResourceRequirements(limits=values), path)
-
-
-def _name(errors: Errors, path: str, name: str, *, pod_level: bool) -> None:
-    if not pod_level:
-        errors.invalids(path, name, container_resource(name))
-        return
-    problems = resource_name(name)
-    errors.invalids(path, name, problems)
-    if not problems and not is_pod_level(name):
-        errors.unsupported(path, name, _POD_LEVEL_NAMES)
 
 
 def _within(errors: Errors, path: str, name: str, request: Quantity, limit: Quantity) -> None:
