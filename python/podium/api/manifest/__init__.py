@@ -1,7 +1,7 @@
 """Loading ``-f`` inputs: one cluster of all files, folders and standard input."""
 
 import gc
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,7 +11,19 @@ from podium.api.manifest.pipeline import Entry, Mode, Options, Pipeline
 from podium.api.manifest.result import Loaded, Manifest, Note
 from podium.errors import InputError
 
-__all__ = ["Loaded", "Manifest", "Mode", "Note", "Options", "load", "load_objects"]
+__all__ = [
+    "Document",
+    "Loaded",
+    "Manifest",
+    "Mode",
+    "Note",
+    "Options",
+    "Unreadable",
+    "load",
+    "load_documents",
+    "load_objects",
+    "read",
+]
 
 DEFAULT_OPTIONS = Options()
 
@@ -22,11 +34,16 @@ def load(paths: Iterable[str], options: Options = DEFAULT_OPTIONS) -> Manifest:
     Raises InputError, one line that starts with the file, for a path that cannot be read and a file in
     which not one document parses. Whatever else is wrong is in ``rejected`` of the result.
     """
+    return load_documents(read(paths), options)
+
+
+def read(paths: Iterable[str]) -> list[Document | Unreadable]:
+    """Return the documents of files, folders and standard input; raises InputError as ``load`` does."""
     documents: list[Document | Unreadable] = []
     with _no_collection():
         for path in expand(paths):
             documents += parse(read_bytes(path), path)
-        return _load(documents, options)
+    return documents
 
 
 def load_objects(
@@ -34,7 +51,7 @@ def load_objects(
 ) -> Manifest:
     """Load objects that are plain data already, such as those of a trace; ``source`` names it."""
     documents = [Document(f"{source}:{number}", body) for number, body in enumerate(objects, 1)]
-    return _load(documents, options)
+    return load_documents(documents, options)
 
 
 @contextmanager
@@ -49,7 +66,15 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _load(documents: Sequence[Document | Unreadable], options: Options) -> Manifest:
+def load_documents(
+    documents: Iterable[Document | Unreadable], options: Options = DEFAULT_OPTIONS
+) -> Manifest:
+    """Load documents from any sources as one cluster."""
+    with _no_collection():
+        return _load(documents, options)
+
+
+def _load(documents: Iterable[Document | Unreadable], options: Options) -> Manifest:
     entries: list[Entry] = []
     refused: list[Note] = []
     ignored: dict[str, int] = {}
