@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from podium._core import Batch, Decision, Engine
 from podium.api import Pod
@@ -63,11 +64,17 @@ class Observer:
     #: Whether attempts come one by one with their feasible nodes; much slower.
     detailed = False
 
+    #: Whether ``timed`` is to hear how long cycles take.
+    timing = False
+
     def attempted(self, attempt: Attempt) -> None:
         """Look at one attempt; only failures are shown unless ``detailed``."""
 
     def placed(self, entries: Sequence[Entry], nodes: Sequence[str]) -> None:
         """Look at a run of pods that got their nodes."""
+
+    def timed(self, nanos: NDArray[np.uint64]) -> None:
+        """Hear how long the core took for each pod of a run; only where ``timing``."""
 
 
 class Scheduler:
@@ -179,7 +186,10 @@ class Scheduler:
         """Run up to ``limit`` cycles; returns how many."""
         if self.observer.detailed:
             return self._detailed_cycle(now, actions)
-        batch = self.engine.run_batch(limit, now)
+        timing = self.observer.timing
+        batch = self.engine.run_batch(limit, now, timing)
+        if timing:
+            self.observer.timed(batch.nanos)
         placed = len(batch.pods)
         if placed:
             self._begin_binding(batch, actions)
