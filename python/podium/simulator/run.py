@@ -152,8 +152,7 @@ def simulate(manifest: Manifest, config: SchedulerConfig, options: Options | Non
 
     """
     options = options or Options()
-    pods = manifest.of(Pod)
-    pending = sorted((pod for pod in pods if not pod.spec.node_name), key=_age)
+    bound, pending = bound_and_pending(manifest)
     wanted = options.attempts
     if wanted is None:
         nodes = len(manifest.of(Node))
@@ -162,12 +161,19 @@ def simulate(manifest: Manifest, config: SchedulerConfig, options: Options | Non
     recorder = _Recorder(cluster.now, wanted)
     scheduler = Scheduler(config, recorder)
     started = perf_counter()
-    cluster.apply(_others(manifest))
-    cluster.apply(pod for pod in pods if pod.spec.node_name)
+    cluster.apply(all_but_pods(manifest))
+    cluster.apply(bound)
     cluster.apply(pending)
     _drive(cluster, scheduler, options)
     seconds = perf_counter() - started
     return _result(cluster, scheduler, recorder, seconds)
+
+
+def bound_and_pending(manifest: Manifest) -> tuple[list[Pod], list[Pod]]:
+    """Return the pods that have a node, and the others by age."""
+    pods = manifest.of(Pod)
+    bound = [pod for pod in pods if pod.spec.node_name]
+    return bound, sorted((pod for pod in pods if not pod.spec.node_name), key=_age)
 
 
 def _age(pod: Pod) -> tuple[bool, float]:
@@ -176,7 +182,7 @@ def _age(pod: Pod) -> tuple[bool, float]:
     return (not created, datetime.fromisoformat(created).timestamp() if created else 0.0)
 
 
-def _others(manifest: Manifest) -> Iterable[Object]:
+def all_but_pods(manifest: Manifest) -> Iterable[Object]:
     """Return what is no pod, nodes first: everything else refers to them."""
     yield from manifest.of(Node)
     for loaded in manifest:

@@ -1,0 +1,58 @@
+"""A simulation as the plain data of ``podium simulate -o json``."""
+
+from typing import Any
+
+from podium.simulator.run import AttemptRecord, Pending, Simulation
+
+Wire = dict[str, Any]
+
+
+def answer(simulation: Simulation) -> Wire:
+    """Return what the run found out; what loading found out (``rejected``, ``warnings``) is not in it."""
+    return {
+        "placements": [{"pod": p.pod, "node": p.node, "at": p.at} for p in simulation.placements],
+        "pending": [_pending(pending) for pending in simulation.pending],
+        "attempts": [_attempt(attempt) for attempt in simulation.attempts],
+        "evicted": [{"pod": victim, "by": by, "reason": "preempted"} for victim, by in simulation.evicted],
+        "gangs": [],
+        "tenants": [],
+        "ignored": [{"pod": pod, "why": why} for pod, why in simulation.ignored],
+        "stats": stats(simulation),
+    }
+
+
+def stats(simulation: Simulation) -> Wire:
+    """Return the numbers of a run; ``seconds`` is the time that scheduling took, loading not counted."""
+    scheduled = len(simulation.placements)
+    return {
+        "nodes": simulation.nodes,
+        "pods": simulation.pods,
+        "scheduled": scheduled,
+        "seconds": simulation.seconds,
+        "pods_per_second": scheduled / simulation.seconds if simulation.seconds else 0.0,
+        "attempts": simulation.tries,
+        "utilisation": simulation.utilisation,
+    }
+
+
+def _pending(pending: Pending) -> Wire:
+    return {
+        "pod": pending.pod,
+        "message": pending.message,
+        "nominated": pending.nominated,
+        "victims": list(pending.victims),
+    }
+
+
+def _attempt(attempt: AttemptRecord) -> Wire:
+    return {
+        "pod": attempt.pod,
+        "turn": attempt.turn,
+        "at": attempt.at,
+        "result": attempt.result,
+        "node": attempt.node,
+        "feasible": list(attempt.feasible),
+        "message": attempt.message,
+        "nominated": attempt.nominated,
+        "victims": list(attempt.victims),
+    }
