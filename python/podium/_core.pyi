@@ -211,9 +211,9 @@ class Engine:
     def announce(self, pod: int, event: int, now: int, /) -> int:
         """Tell the queue of something that happened to a pod on a node; returns how many pods it woke."""
 
-    def enqueue(self, pod: int, since: int, gated: bool, /) -> None: ...  # noqa: FBT001 (one fact)
+    def enqueue(self, pod: int, since: int, gated: bool, /) -> None: ...
     def enqueue_many(self, pods: NDArray[np.uint32], since: int, /) -> None: ...
-    def requeue(self, pod: int, gated: bool) -> None:  # noqa: FBT001 (one fact)
+    def requeue(self, pod: int, gated: bool) -> None:
         """Take over a changed priority or gate of a queued pod."""
 
     def dequeue(self, pod: int, /) -> None: ...
@@ -235,7 +235,7 @@ class Engine:
     def confirm(self, pods: NDArray[np.uint32], /) -> None:
         """Note that bindings succeeded; the pods leave the queue for good."""
 
-    def run_batch(self, limit: int, now: int, timed: bool = False) -> Batch:  # noqa: FBT001, FBT002
+    def run_batch(self, limit: int, now: int, timed: bool = False) -> Batch:
         """Pop, schedule and assume up to ``limit`` pods, without the GIL."""
 
     def run_popped(self, pod: int, now: int, /) -> Batch:

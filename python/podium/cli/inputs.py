@@ -1,0 +1,129 @@
+"""The flags that say what the cluster is and how it is scheduled, and what they load."""
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from podium.cli.flags import switch
+
+if TYPE_CHECKING:
+    from podium.api.features import FeatureGates
+    from podium.api.manifest import Document, Manifest, Mode, Note, Unreadable
+    from podium.framework.config import SchedulerConfig
+
+Command = Callable[..., Any]
+
+_FILES = click.option(
+    "-f",
+    "--filename",
+    "files",
+    multiple=True,
+    metavar="PATH",
+    help="A manifest, a folder of manifests, or - for standard input; YAML or JSON, also gzipped. "
+    "Repeatable: all of them form one cluster.",
+)
+_VALIDATE = click.option(
+    "--validate",
+    type=click.Choice(["create", "persisted", "off"]),
+    help="create: reject what the API server would refuse. persisted: warn and load. off: load what parses. "
+    "[default: persisted for objects with a resourceVersion, else create]",
+)
+_CRONJOBS = switch("--cronjobs", help="Let every CronJob make its next Job.")
+_GATES = click.option(
+    "--feature-gates", default="", metavar="A=true,B=false", help="Feature gates by kube-scheduler's names."
+)
+_CONFIG = click.option(
+    "--config",
+    "config_file",
+    metavar="FILE",
+    help="A KubeSchedulerConfiguration (v1), optionally with a PodiumConfiguration as second document.",
+)
+_QUEUE_ORDER = click.option(
+    "--queue-order",
+    type=click.Choice(["priority"]),
+    help="Short form of the queueSort plugin of every profile. [default: as configured]",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """What ``-f`` and its companions say."""
+
+    files: Sequence[str]
+    mode: "Mode"
+    cron_jobs: bool
+    gates: "FeatureGates"
+
+    def read(self) -> "list[Document | Unreadable]":
+        """Return the documents of ``-f``; raises InputError for what cannot be read at all."""
+        from podium.api import manifest
+
+        return manifest.read(self.files)
+
+    def load(self, documents: "Sequence[Document | Unreadable]") -> "Manifest":
+        """Judge documents and let workloads make their pods."""
+        from podium.api import manifest
+
+        options = manifest.Options(validate=self.mode, cron_jobs=self.cron_jobs, gates=self.gates)
+        return manifest.load_documents(documents, options)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The configuration, and where it is from."""
+
+    config: "SchedulerConfig"
+    source: str
+
+
+def cluster_flags(function: Command) -> Command:
+    """Add the flags of ``Cluster``; the function gets one as ``cluster``."""
+
+    @functools.wraps(function)
+    def command(
+        *, files: Sequence[str], validate: "Mode | None", cronjobs: bool, feature_gates: str, **rest: Any
+    ) -> Any:
+        from podium.api.features import parse_gates
+
+        gates = parse_gates(feature_gates)
+        return function(cluster=Cluster(files, validate or "auto", cronjobs, gates), **rest)
+
+    return _FILES(_VALIDATE(_CRONJOBS(_GATES(command))))
+
+
+def settings_flags(function: Command) -> Command:
+    """Add ``--config`` and ``--queue-order``; the function gets them as ``settings``."""
+
+    @functools.wraps(function)
+    def command(*, config_file: str | None, queue_order: str | None, **rest: Any) -> Any:
+        from podium.framework.config import default_config, load_config, with_short_forms
+
+        config = default_config() if config_file is None else load_config(config_file)
+        config = with_short_forms(config, queue_order=queue_order)
+        return function(settings=Settings(config, config_file or ""), **rest)
+
+    return _CONFIG(_QUEUE_ORDER(command))
+
+
+def warnings_of(manifest: "Manifest", cluster: Cluster, settings: Settings) -> "list[Note]":
+    """Return everything that is to be said about inputs, gates and configuration."""
+    from podium.api.manifest import Note
+
+    strict = settings.config.podium.strict
+    notes = [note for note in manifest.warnings if not (strict and note.quirk)]
+    notes += gate_warnings(cluster.gates)
+    notes += [
+        Note("KubeSchedulerConfiguration", settings.source, warning) for warning in settings.config.warnings
+    ]
+    return notes
+
+
+def gate_warnings(gates: "FeatureGates") -> "list[Note]":
+    """Name the gates whose setting changes nothing here."""
+    from podium.api.manifest import Note
+
+    text = "Podium does not implement this feature gate; it has no effect"
+    return [Note(f"FeatureGate {name}", "--feature-gates", text) for name in gates.unimplemented]
