@@ -33,3 +33,4 @@ pub mod status;
 pub mod template;
 pub mod time;
 pub mod trial;
+pub mod volume_controller;

@@ -2,8 +2,10 @@
 
 mod binding;
 mod capacity;
+mod controller;
 mod limits;
 mod matching;
+mod reserve;
 mod restrictions;
 mod storage;
 mod support;

@@ -42,7 +42,6 @@ pub struct Binding {
     pub resource_version: Box<str>,
     pub claim: ClaimKey,
     pub claim_uid: Symbol,
-    pub claim_version: Box<str>,
     /// Whether the volume did not say so itself, and was promised.
     pub held: bool,
 }
@@ -51,6 +50,7 @@ pub struct Binding {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Provision {
     pub claim: ClaimKey,
+    pub claim_uid: Symbol,
     pub claim_version: Box<str>,
     /// Whether the claim did not name the node itself.
     pub held: bool,

@@ -6,80 +6,49 @@ use super::{
 };
 use crate::intern::Symbol;
 use crate::snapshot::{ClaimKey, PodId, Snapshot};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// One write to the API.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(
-    tag = "action",
-    rename_all = "camelCase",
-    rename_all_fields = "camelCase"
-)]
-pub enum BindAction {
-    /// A volume is bound to a claim.
-    BindVolume {
-        volume: String,
-        claim_ref: ObjectReference,
-        /// Whether the volume is to be marked as bound by a controller (no user promised it).
-        annotate: bool,
-        /// Of the volume that was chosen: a later one may belong to somebody else.
-        resource_version: String,
-    },
-    /// A claim asks for a volume on a node.
-    SelectNode {
-        namespace: String,
-        name: String,
-        node: String,
-        resource_version: String,
-    },
-}
-
-/// `spec.claimRef` of a volume.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ObjectReference {
-    pub api_version: &'static str,
-    pub kind: &'static str,
+/// One write to the API: a volume is bound to a claim, or a claim asks for a volume on a node.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BindAction {
     pub namespace: String,
-    pub name: String,
-    pub uid: String,
+    pub claim: String,
+    pub claim_uid: String,
+    /// The volume that is bound; empty where a node is selected.
+    pub volume: String,
+    /// The node that is selected; empty where a volume is bound.
+    pub node: String,
+    /// Whether the volume is to be marked as bound by a controller: no user promised it.
+    pub annotate: bool,
+    /// Of the object written to, as it was when it was chosen: a later one may belong to somebody else.
     pub resource_version: String,
 }
 
 impl BindAction {
-    /// The write as a JSON merge patch (RFC 7386). It carries the resource version, where there is one,
-    /// so that it fails if the object has changed meanwhile.
+    /// The write as a JSON merge patch (RFC 7386) of the volume or the claim. It carries the resource
+    /// version, where there is one, so that it fails if the object has changed meanwhile.
     pub fn patch(&self) -> Value {
-        let (mut patch, version) = match self {
-            BindAction::BindVolume {
-                claim_ref,
-                annotate,
-                resource_version,
-                ..
-            } => {
-                let mut patch = json!({"metadata": {}, "spec": {"claimRef": claim_ref}});
-                if *annotate {
-                    patch["metadata"]["annotations"] = json!({BOUND_BY_CONTROLLER: "yes"});
-                }
-                (patch, resource_version)
-            }
-            BindAction::SelectNode {
-                node,
-                resource_version,
-                ..
-            } => {
-                let annotations = json!({SELECTED_NODE: node});
-                (
-                    json!({"metadata": {"annotations": annotations}}),
-                    resource_version,
-                )
-            }
-        };
-        if !version.is_empty() {
-            patch["metadata"]["resourceVersion"] = json!(version);
+        let mut metadata = json!({});
+        if !self.resource_version.is_empty() {
+            metadata["resourceVersion"] = json!(self.resource_version);
         }
-        patch
+        if self.volume.is_empty() {
+            metadata["annotations"] = json!({SELECTED_NODE: self.node});
+            return json!({"metadata": metadata});
+        }
+        if self.annotate {
+            metadata["annotations"] = json!({BOUND_BY_CONTROLLER: "yes"});
+        }
+        let claim_ref = json!({
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "namespace": self.namespace,
+            "name": self.claim,
+            "uid": self.claim_uid,
+        });
+        json!({"metadata": metadata, "spec": {"claimRef": claim_ref}})
     }
 }
 
@@ -117,16 +86,12 @@ impl Snapshot {
         let promised = owner.is_some_and(|owner| owner.is(binding.claim, binding.claim_uid));
         let marked = volume.is_some_and(|volume| volume.bound_by_controller);
         let text = |symbol| self.interner.text(symbol).to_owned();
-        Some(BindAction::BindVolume {
+        Some(BindAction {
+            namespace: text(binding.claim.0),
+            claim: text(binding.claim.1),
+            claim_uid: text(binding.claim_uid),
             volume: text(binding.volume_name),
-            claim_ref: ObjectReference {
-                api_version: "v1",
-                kind: "PersistentVolumeClaim",
-                namespace: text(binding.claim.0),
-                name: text(binding.claim.1),
-                uid: text(binding.claim_uid),
-                resource_version: binding.claim_version.to_string(),
-            },
+            node: String::new(),
             annotate: !promised && !marked,
             resource_version: binding.resource_version.to_string(),
         })
@@ -138,10 +103,13 @@ impl Snapshot {
             return None;
         }
         let text = |symbol| self.interner.text(symbol).to_owned();
-        Some(BindAction::SelectNode {
+        Some(BindAction {
             namespace: text(provision.claim.0),
-            name: text(provision.claim.1),
+            claim: text(provision.claim.1),
+            claim_uid: text(provision.claim_uid),
+            volume: String::new(),
             node: text(node),
+            annotate: false,
             resource_version: provision.claim_version.to_string(),
         })
     }

@@ -26,6 +26,7 @@ pub use phase::{Phase, Reclaim};
 pub use ranked::{Lookup, Place, Ranked};
 pub use reach::{Anchor, Reach, Test};
 pub use reserve::Decision;
+pub use settle::Holder;
 pub use table::{Slot, Table};
 pub use volume::{BOUND_BY_CONTROLLER, ClaimRef, PROVISIONED_BY, Source, Volume};
 pub use zone::{LABELS as ZONE_LABELS, Zone};

@@ -85,7 +85,6 @@ impl Volumes {
             resource_version: volume.resource_version.clone(),
             claim: key,
             claim_uid: claim.uid,
-            claim_version: claim.resource_version.clone(),
             held: volume.claim != Some(value),
         };
         if binding.held {
@@ -104,6 +103,7 @@ impl Volumes {
         let claim = self.claims.find(key)?;
         let provision = Provision {
             claim: key,
+            claim_uid: claim.uid,
             claim_version: claim.resource_version.clone(),
             held: claim.selected_node != Some(node),
         };

@@ -77,19 +77,44 @@ impl Volumes {
     }
 
     fn is_settled_volume(&self, volume: &Volume) -> bool {
-        let Some(holder) = volume.claim.filter(|claim| claim.uid != Symbol::EMPTY) else {
-            return volume.phase == Phase::Available;
-        };
-        let claim = self
-            .claim(holder.claim)
-            .filter(|claim| claim.uid == holder.uid);
-        match claim {
-            None => {
+        match self.holder(volume) {
+            Holder::Nobody => volume.phase == Phase::Available,
+            Holder::Gone => {
                 matches!(volume.phase, Phase::Released | Phase::Failed)
                     && volume.reclaim == Reclaim::Retain
             }
-            Some(claim) if claim.volume == Symbol::EMPTY => true,
-            Some(claim) => claim.volume == volume.name && volume.phase == Phase::Bound,
+            Holder::Claim(claim) if claim.volume == Symbol::EMPTY => true,
+            Holder::Claim(claim) => claim.volume == volume.name && volume.phase == Phase::Bound,
         }
     }
+
+    /// Who has a volume, by what the volume itself says.
+    pub fn holder(&self, volume: &Volume) -> Holder<'_> {
+        let Some(holder) = volume.claim else {
+            return Holder::Nobody;
+        };
+        match self.claim(holder.claim) {
+            Some(claim) if holder.uid == Symbol::EMPTY => {
+                // Without uids a promise is told from a binding by the claim alone.
+                if claim.uid == Symbol::EMPTY && claim.volume == volume.name {
+                    Holder::Claim(claim)
+                } else {
+                    Holder::Nobody
+                }
+            }
+            None if holder.uid == Symbol::EMPTY => Holder::Nobody,
+            Some(claim) if claim.uid == holder.uid => Holder::Claim(claim),
+            _ => Holder::Gone,
+        }
+    }
+}
+
+/// See [`Volumes::holder`].
+#[derive(Clone, Copy, Debug)]
+pub enum Holder<'a> {
+    /// Nobody, or a claim to which a user promised it.
+    Nobody,
+    Claim(&'a ClaimInfo),
+    /// A claim that is no more.
+    Gone,
 }
