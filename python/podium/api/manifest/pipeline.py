@@ -20,6 +20,7 @@ from podium.api.objects.base import Object, ObjectMeta
 from podium.api.objects.groups import PodGroup
 from podium.api.objects.node import Node
 from podium.api.objects.pod import Pod, PodSpec
+from podium.api.objects.policy import Namespace
 from podium.api.objects.storage import PersistentVolumeClaim
 from podium.api.validation import refusal
 from podium.api.workloads import EXPANDED, Owned, Surroundings, expand
@@ -79,6 +80,7 @@ class Pipeline:
             if isinstance(entry.item, _ADMITTED):
                 self._accept(place, entry)
         self._expand(entries)
+        self._add_namespaces()
         return self._result(ignored)
 
     def _accept(self, place: int, entry: Entry) -> None:
@@ -181,6 +183,16 @@ class Pipeline:
         self._keep(place, made)
         return True
 
+    def _add_namespaces(self) -> None:
+        """Add the namespaces of objects that the input leaves out: a cluster has them, labelled."""
+        used = {item.metadata.namespace for item in self._items()}
+        for name in sorted(used - {""}):
+            item = Namespace(metadata=ObjectMeta(name=name))
+            if _key(item) not in self._seen:
+                complete(item.metadata, "Namespace", namespaced=False)
+                set_defaults(item)
+                self._keep(_BEFORE_INPUT, Loaded(item, "", derived=True))
+
     def _result(self, ignored: Mapping[str, int]) -> Manifest:
         objects: dict[type[Object], list[Loaded]] = {}
         for place in sorted(self._places):
@@ -188,6 +200,9 @@ class Pipeline:
                 objects.setdefault(type(loaded.item), []).append(loaded)
         return Manifest(objects, self._rejected, self._warnings, ignored)
 
+
+_BEFORE_INPUT = -1
+"""The place of what no input asks for."""
 
 _ADMITTED = (Pod, PersistentVolumeClaim, PodGroup)
 
