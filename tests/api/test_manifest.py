@@ -154,6 +154,24 @@ def test_identical_objects_are_one_and_others_exist_already(write):
     assert note.source == f"{other}:1"
 
 
+def test_one_priority_class_is_the_default():
+    classes = [
+        {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": name, "namespace": "dropped"},
+            "value": value,
+            "globalDefault": True,
+        }
+        for name, value in (("first", 5), ("second", 3))
+    ]
+    loaded = manifest.load_objects(classes, "test")
+    assert names(loaded, api.PriorityClass) == ["first"]
+    (note,) = loaded.rejected
+    assert note.object == "PriorityClass second"
+    assert "PriorityClass first is already marked as default" in note.message
+
+
 def test_a_refused_object_does_not_take_a_name(write):
     loaded = manifest.load([write("a.yaml", pod("a", cpu="-1") + "---" + pod("a"))])
     assert names(loaded) == ["a"]

@@ -65,9 +65,11 @@ def owner_reference(owner: Object, api_version: str) -> OwnerReference:
 
 
 def complete(meta: ObjectMeta, kind: str, *, namespaced: bool) -> None:
-    """Set namespace, generated name and uid where they are missing, in place."""
-    if namespaced and not meta.namespace:
-        meta.namespace = DEFAULT_NAMESPACE
+    """Set namespace, generated name and uid where they are missing, in place.
+
+    A namespace on what has none is dropped, as the API server does.
+    """
+    meta.namespace = (meta.namespace or DEFAULT_NAMESPACE) if namespaced else ""
     if not meta.name and meta.generate_name:
         meta.name = meta.generate_name + next(suffixes(f"{kind}/{meta.namespace}/{meta.generate_name}"))
     if not meta.uid:

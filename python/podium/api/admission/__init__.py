@@ -70,6 +70,12 @@ class Admission(NamedTuple):
             refuse(pod, limits.judge_pod(pod.spec, item))
         refuse(pod, runtime.judge(pod.spec, self.runtime_classes))
 
+    @staticmethod
+    def judge_class(item: PriorityClass, others: Iterable[Object]) -> None:
+        """Judge a priority class beside those that are there: raises InputError for a second default."""
+        if item.global_default:
+            refuse(item, priority.second_default(others))
+
     def mutate_claim(self, claim: PersistentVolumeClaim) -> None:
         """Give a claim the default class, in place."""
         volumes.set_class(claim, self.default_storage_class)
@@ -88,6 +94,7 @@ _PLURALS: Mapping[type[Object], str] = {
     Pod: "pods",
     PersistentVolumeClaim: "persistentvolumeclaims",
     PodGroup: "podgroups.scheduling.k8s.io",
+    PriorityClass: "priorityclasses.scheduling.k8s.io",
 }
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from podium.api.objects.base import ObjectMeta
+from podium.api.objects.base import Object, ObjectMeta
 from podium.api.objects.groups import PodGroupSpec
 from podium.api.objects.pod import PodSpec
 from podium.api.objects.policy import PriorityClass
@@ -83,6 +83,15 @@ class Priorities(NamedTuple):
             return self.default
         found = self.classes.get(name)
         return None if found is None else _resolved(found)
+
+
+def second_default(others: Iterable[Object]) -> Sequence[str]:
+    """Return why a global default is refused where there is one already."""
+    for other in others:
+        if isinstance(other, PriorityClass) and other.global_default:
+            name = other.metadata.name
+            return (f"PriorityClass {name} is already marked as default. Only one default can exist",)
+    return ()
 
 
 def _resolved(item: PriorityClass) -> Resolved:

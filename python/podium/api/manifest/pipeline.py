@@ -20,7 +20,7 @@ from podium.api.objects.base import Object, ObjectMeta
 from podium.api.objects.groups import PodGroup
 from podium.api.objects.node import Node
 from podium.api.objects.pod import Pod, PodSpec
-from podium.api.objects.policy import Namespace
+from podium.api.objects.policy import Namespace, PriorityClass
 from podium.api.objects.storage import PersistentVolumeClaim
 from podium.api.validation import refusal
 from podium.api.workloads import EXPANDED, Owned, Surroundings, expand
@@ -144,6 +144,8 @@ class Pipeline:
             self._admission.judge_pod(item)
         elif isinstance(item, PersistentVolumeClaim):
             self._admission.judge_claim(item)
+        elif isinstance(item, PriorityClass):
+            self._admission.judge_class(item, self._items())
 
     def _items(self) -> Iterator[Object]:
         for loaded in self._places.values():
