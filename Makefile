@@ -1,0 +1,84 @@
+# Everything that is built lands in folders that git ignores: .venv, build, dist, target.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+VENV := .venv
+BIN := $(VENV)/bin
+# Finds Python and Rust, also with an empty home directory.
+TOOLS := source .ci/toolchain
+
+RUST := Cargo.toml Cargo.lock $(shell find rust -name '*.rs' -o -name Cargo.toml)
+SUITE ?= tests
+SCENARIO ?= basic deployment mixed spread churn
+N ?= 300
+
+.PHONY: help
+help:  ## Show this list
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sort | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
+
+.PHONY: run
+run: build  ## Build, then schedule the bundled sample
+	$(BIN)/podium simulate
+
+.PHONY: build
+build: $(VENV)/built  ## Build the command into .venv/bin/podium
+
+# The virtual environment, with a pip that knows dependency groups.
+$(VENV)/made: .ci/toolchain
+	$(TOOLS); "$$PYTHON" -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	touch $@
+
+$(VENV)/built: $(RUST) pyproject.toml $(VENV)/made
+	$(BIN)/python -m pip install --quiet 'maturin>=1.9.4,<2'
+	$(TOOLS); $(BIN)/maturin develop --release --locked
+	touch $@
+
+$(VENV)/tools: pyproject.toml $(VENV)/made
+	$(BIN)/python -m pip install --quiet --group dev
+	touch $@
+
+.PHONY: test
+test: test-rust test-python  ## Run everything that can run on this machine
+
+.PHONY: test-rust
+test-rust: $(VENV)/made  ## Run the tests of the core
+	$(TOOLS); cargo test --quiet --locked --package podium-core
+
+.PHONY: test-python
+test-python: build $(VENV)/tools  ## Run the tests of the package (SUITE=tests/cli for one part)
+	$(TOOLS); $(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadfile $(SUITE)
+
+.PHONY: lint
+lint: build $(VENV)/tools  ## Check style, types and layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(TOOLS); cargo fmt --all --check
+	$(TOOLS); cargo clippy --quiet --locked --workspace --all-targets -- --deny warnings
+
+.PHONY: format
+format: $(VENV)/tools  ## Format the sources
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+	$(TOOLS); cargo fmt --all
+
+.PHONY: wheel
+wheel: $(VENV)/built  ## Build the wheel for this platform into dist
+	$(TOOLS); $(BIN)/maturin build --release --locked --out dist
+
+.PHONY: bench
+bench: build  ## Measure the loop (SCENARIO="basic mixed")
+	for scenario in $(SCENARIO); do $(BIN)/podium bench --scenario "$$scenario"; done
+
+.PHONY: parity
+parity: build $(VENV)/tools  ## Compare with the real kube-scheduler on N scenarios; needs Go
+	$(TOOLS); $(BIN)/python -m tests.parity.run --count $(N)
+
+.PHONY: clean
+clean:  ## Remove everything that was built
+	rm -rf $(VENV) build dist target python/podium/_core.abi3.so
