@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from podium._core import Batch, Decision, Engine
 from podium.api import Pod
+from podium.api.documented import documented
 from podium.cluster.port import (
     Action,
+    Applied,
     Bind,
     BindFailed,
     Bound,
@@ -178,6 +180,8 @@ class Scheduler:
                 self.state.apply(objects, now)
                 objects.clear()
                 self._returned(event, now, actions)
+            elif isinstance(event, Applied) and self.config.podium.strict:
+                objects.append(Applied(documented(event.object)))
             else:
                 objects.append(event)
         self.state.apply(objects, now)
