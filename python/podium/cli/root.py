@@ -1,7 +1,7 @@
 """The entry point: the table of subcommands, and what every error becomes: one line and an exit status."""
 
 import importlib
-import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Final
@@ -76,6 +76,8 @@ def root() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 the answer is no, 2 bad usage or unreadable input."""
+    # Whoever reads the output may leave early (`| head`); then end as other tools do, without a word.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.exit(run(arguments))
 
 
@@ -94,8 +96,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         _say("podium: interrupted")
         return INTERRUPTED
-    except BrokenPipeError:
-        return _reader_left()
     return status if isinstance(status, int) else DONE
 
 
@@ -112,9 +112,3 @@ def _fail(message: str) -> int:
 
 def _say(line: str) -> None:
     sys.stderr.write(line + "\n")
-
-
-def _reader_left() -> int:
-    """Whoever read the output has seen enough; nothing may be written any more, not even at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return DONE
