@@ -1,9 +1,16 @@
 """Types of the extension module; its scheduling logic is the crate podium-core."""
 
-from typing import Any, Final, final
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Final, Literal, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
+
+_Weight: TypeAlias = int | float | Fraction | Decimal
+_Limit: TypeAlias = int | float | None
+_Refusal: TypeAlias = tuple[Literal["capability", "guarantee", "deserved"], int, int, int | None]
 
 __version__: Final[str]
 
@@ -240,3 +247,130 @@ class Engine:
 
     def run_popped(self, pod: int, now: int, /) -> Batch:
         """Schedule and assume one popped pod."""
+
+@final
+class FairShares:
+    """Dominant resource fairness: who has what, and who goes next.
+
+    Tenants and inner queues are handles (ints) into a tree; resources are indices ``0..R``, amounts are ints
+    from 0 to 2**63 - 1 in any unit. Every operation on one tenant costs O(depth x (R + log children)). All
+    methods may be called from any thread. See ``docs/gang-and-fairness.md`` for the rule.
+
+    Args:
+        capacity: R, an amount per resource; a resource of capacity 0 is no part of any share.
+
+    Raises:
+        CoreError: in every method, for unknown handles, amounts of the wrong number, sign or size, and for
+            whatever the method says; nothing has changed then.
+
+    """
+
+    def __new__(cls, capacity: Iterable[int]) -> FairShares: ...
+    def capacity(self) -> list[int]: ...
+    def set_capacity(self, capacity: Iterable[int]) -> None:
+        """Replace the capacities and re-key all tenants; more amounts than before add resources."""
+
+    def set_resource_weights(self, weights: Sequence[_Weight]) -> None:
+        """Let a share of resource j count ``weights[j]`` times, not at all where that is 0."""
+
+    def add(self, name: str, parent: int | None = None) -> int:
+        """Add a tenant of weight 1 below ``parent`` (None: at the top); refused if the name exists."""
+
+    def remove(self, tenant: int) -> None:
+        """Remove a tenant without children, usage and head; its handle may be used again."""
+
+    def find(self, name: str) -> int | None: ...
+    def name(self, tenant: int) -> str: ...
+    def tenants(self) -> list[int]:
+        """Return all tenants and inner queues, by handle."""
+
+    def parent(self, tenant: int) -> int | None: ...
+    def set_parent(self, tenant: int, parent: int | None) -> None:
+        """Move a tenant with all below it."""
+
+    def weight(self, tenant: int) -> tuple[int, int]:
+        """Return numerator and denominator."""
+
+    def set_weight(self, tenant: int, weight: _Weight | None) -> None:
+        """Set the weight among siblings: None is 1; 0 comes after all who have a claim."""
+
+    def limits(self, tenant: int) -> tuple[list[_Limit], list[_Limit], list[_Limit]]:
+        """Return capability, guarantee and deserved."""
+
+    def set_limits(
+        self,
+        tenant: int,
+        *,
+        capability: Sequence[_Limit] = ...,
+        guarantee: Sequence[_Limit] = ...,
+        deserved: Sequence[_Limit] = ...,
+    ) -> None:
+        """Set the limits per resource: None is unset, ``math.inf`` unlimited; a list may be short."""
+
+    def charge(self, tenant: int, request: Iterable[int]) -> None:
+        """Add a request to the usage of a leaf and of all above it; no total may leave 64 bits."""
+
+    def refund(self, tenant: int, request: Iterable[int]) -> None:
+        """Take back what ``charge`` added; refused if the tenant does not use as much."""
+
+    def used(self, tenant: int) -> list[int]: ...
+    def total(self) -> list[int]:
+        """Return the usage of all tenants together."""
+
+    def admits(self, tenant: int, request: Iterable[int]) -> _Refusal | None:
+        """Return what forbids the tenant to take the request: a capability, or the siblings' guarantees."""
+
+    def releases(self, tenant: int, loss: Iterable[int], to: int) -> _Refusal | None:
+        """Return what forbids to reclaim ``loss`` from the tenant: its guarantee, or what it deserves."""
+
+    def set_head(self, tenant: int, time: int, sequence: int = 0, *, band: int = 0) -> None:
+        """Say with which pod a leaf waits: the greatest band first; time and sequence decide ties."""
+
+    def clear_head(self, tenant: int) -> None: ...
+    def head(self, tenant: int) -> tuple[int, int, int] | None:
+        """Return time, sequence and band."""
+
+    def block(self, tenant: int) -> None:
+        """Skip a tenant, or all below an inner queue, until it is unblocked."""
+
+    def unblock(self, tenant: int) -> None: ...
+    def unblock_all(self) -> None: ...
+    def is_blocked(self, tenant: int) -> bool: ...
+    def pick(self) -> int | None:
+        """Return the leaf that goes next, None if nobody is ready."""
+
+    def order(self) -> list[int]:
+        """Return all leaves with a head in the order of the rule, blocked ones in their place."""
+
+    def share(self, tenant: int) -> tuple[int | None, int, int]:
+        """Return the dominant resource (None: all are 0), its usage and capacity; no weights applied."""
+
+    def weighted_share(self, tenant: int) -> float:
+        """Return the value that orders the tenant among its siblings, rounded to a float."""
+
+    def compare(self, a: int, b: int) -> int:
+        """Return -1, 0 or 1: what two tenants really have, by weight, exactly; in a tree where they part."""
+
+    def fill(
+        self,
+        tenants: Sequence[int],
+        demands: NDArray[np.int64],
+        *,
+        most: Sequence[int] | None = None,
+        limit: int | None = None,
+    ) -> NDArray[np.uint32]:
+        """Grant constant demands to whoever is picked until nothing more fits the capacity.
+
+        Args:
+            tenants: leaves, with heads; nobody else may be ready.
+            demands: int64, shape (tenants, R).
+            most: the most grants of each tenant.
+            limit: the most grants of all.
+
+        Returns:
+            uint32, one element per grant in order: an index into ``tenants``. The grants are charged.
+
+        """
+
+    def digest(self) -> int:
+        """Return a hash of the books; equal after a charge and its refund."""

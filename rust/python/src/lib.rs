@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 
+mod drf;
 mod engine;
 mod errors;
 mod explain;
@@ -14,6 +15,8 @@ mod core_module {
     #[expect(non_upper_case_globals, reason = "a Python module constant")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
+    #[pymodule_export]
+    use crate::drf::FairShares;
     #[pymodule_export]
     use crate::engine::{Decision, Engine, Eviction};
     #[pymodule_export]
