@@ -232,6 +232,31 @@ def test_input_that_cannot_be_read_is_one_line_with_the_file(write, name, conten
     assert "\n" not in text
 
 
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b'{"name": "a\xff"}', "UTF-8"),
+        (b'{"name": "\\ud800"}', "not valid Unicode"),
+        (b'{"name": "a", "generation": 99999999999999999999}', "metadata.generation"),
+        (b'{"name": 5}', "metadata.name: Expected `str`, got `int`; put it in quotes"),
+    ],
+)
+def test_odd_texts_and_numbers_are_rejected_alone(write, body, message):
+    item = b'{"apiVersion": "v1", "kind": "Node", "metadata": ' + body + b"}"
+    good = b'{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "good"}}'
+    path = write("a.json", b'{"apiVersion": "v1", "kind": "List", "items": [' + item + b"," + good + b"]}")
+    loaded = manifest.load([path])
+    assert names(loaded, api.Node) == ["good"]
+    (note,) = loaded.rejected
+    assert message in note.message
+
+
+def test_numbers_have_the_api_servers_width(write):
+    text = pod("a").replace("spec:", "spec:\n  priority: 4294967296")
+    (note,) = manifest.load([write("a.yaml", text)]).rejected
+    assert note.message == "spec.priority: Expected `int` <= 2147483647"
+
+
 def test_paths_that_are_not_there(tmp_path):
     with pytest.raises(InputError, match="No such file"):
         manifest.load([str(tmp_path / "none.yaml")])

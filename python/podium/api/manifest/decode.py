@@ -114,13 +114,23 @@ def _typed(row: Kind, body: Any) -> Object:
     try:
         if not isinstance(body, bytes | msgspec.Raw):
             return msgspec.convert(body, row.type)
-        try:
-            return _DECODERS[row.type].decode(body)
-        except msgspec.ValidationError:
-            # Nulls stand for absent fields; they are rare enough to be looked for only now.
-            return msgspec.convert(without_nulls(msgspec.json.decode(body)), row.type)
-    except (msgspec.ValidationError, RecursionError) as error:
-        raise InputError(_field_error(str(error))) from None
+        return _DECODERS[row.type].decode(body)
+    except msgspec.DecodeError as error:
+        found = _without_nulls(row, body)
+        if found is None:
+            raise InputError(_field_error(str(error))) from None
+        return found
+    except RecursionError:
+        raise InputError("nested too deeply") from None
+
+
+def _without_nulls(row: Kind, body: Any) -> Object | None:
+    """Try again with nulls as absent fields, which are rare enough to be looked for only now."""
+    try:
+        plain = msgspec.json.decode(body) if isinstance(body, bytes | msgspec.Raw) else body
+        return msgspec.convert(without_nulls(plain), row.type)
+    except (msgspec.DecodeError, RecursionError):
+        return None
 
 
 def without_nulls(value: Any, name: str | None = None) -> Any:
@@ -134,6 +144,9 @@ def without_nulls(value: Any, name: str | None = None) -> Any:
     return {key: without_nulls(item, key) for key, item in value.items() if item is not None}
 
 
+_UNQUOTED = frozenset(f"Expected `str`, got `{kind}`" for kind in ("bool", "int", "float"))
+"""What happens to a text that YAML takes for something else, such as ``no`` or ``1``."""
+
 _AT = re.compile(r"(.*) - at `(?:key in )?\$\.?(.*)`\Z", re.DOTALL)
 
 
@@ -143,4 +156,6 @@ def _field_error(message: str) -> str:
     if match is None:
         return message
     text, path = match.groups()
+    if text in _UNQUOTED:
+        text += "; put it in quotes"
     return f"{path}: {text}" if path else text

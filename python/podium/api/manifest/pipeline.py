@@ -64,13 +64,14 @@ class Pipeline:
         self._warnings: list[Note] = []
         # Input position to what came of it: the object itself, then what its controller makes.
         self._places: dict[int, list[Loaded]] = {}
+        # Object, by its address, to the fingerprint of what the input says: defaults change the object.
+        self._contents: dict[int, int] = {}
         self._seen: dict[tuple[type[Object], str, str], int] = {}
         self._admission = Admission.over(())
 
     def run(self, entries: Sequence[Entry], ignored: Mapping[str, int]) -> Manifest:
         """Run all steps."""
-        for entry in entries:
-            complete(entry.item.metadata, entry.kind.name, namespaced=entry.kind.namespaced)
+        entries = [entry for entry in entries if self._identify(entry)]
         # Classes and ranges admit pods, claims and groups; so these come last.
         for place, entry in enumerate(entries):
             if not isinstance(entry.item, _ADMITTED):
@@ -83,9 +84,19 @@ class Pipeline:
         self._add_namespaces()
         return self._result(ignored)
 
+    def _identify(self, entry: Entry) -> bool:
+        """Complete the identity and take a fingerprint; refuses halves of characters in JSON escapes."""
+        try:
+            complete(entry.item.metadata, entry.kind.name, namespaced=entry.kind.namespaced)
+            self._contents[id(entry.item)] = hash(msgspec.json.encode(entry.item))
+        except UnicodeEncodeError:
+            self._rejected.append(Note(entry.kind.name, entry.source, "a text that is not valid Unicode"))
+            return False
+        return True
+
     def _accept(self, place: int, entry: Entry) -> None:
         item, key = entry.item, _key(entry.item)
-        content = hash(msgspec.json.encode(item))
+        content = self._contents[id(item)]
         first = self._seen.get(key)
         if first is not None:
             if first != content:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from podium.api.objects.base import Base, LabelSelector
+from podium.api.objects.base import Base, Int32, Int64, LabelSelector
 
 
 class NodeSelectorRequirement(Base):
@@ -31,7 +31,7 @@ class NodeSelector(Base):
 class PreferredSchedulingTerm(Base):
     """A term with a weight of 1..100."""
 
-    weight: int = 0
+    weight: Int32 = 0
     preference: NodeSelectorTerm = msgspec.field(default_factory=NodeSelectorTerm)
 
 
@@ -60,7 +60,7 @@ class PodAffinityTerm(Base):
 class WeightedPodAffinityTerm(Base):
     """A pod affinity term with a weight of 1..100."""
 
-    weight: int = 0
+    weight: Int32 = 0
     pod_affinity_term: PodAffinityTerm = msgspec.field(default_factory=PodAffinityTerm)
 
 
@@ -86,17 +86,17 @@ class Toleration(Base):
     operator: str = ""
     value: str = ""
     effect: str = ""
-    toleration_seconds: int | None = None
+    toleration_seconds: Int64 | None = None
 
 
 class TopologySpreadConstraint(Base):
     """How evenly pods spread; the policies stay ``None`` as upstream leaves them."""
 
-    max_skew: int = 0
+    max_skew: Int32 = 0
     topology_key: str = ""
     when_unsatisfiable: str = ""
     label_selector: LabelSelector | None = None
-    min_domains: int | None = None
+    min_domains: Int32 | None = None
     node_affinity_policy: str | None = None
     node_taints_policy: str | None = None
     match_label_keys: Sequence[str] = ()

@@ -11,7 +11,7 @@ Rules of the whole package:
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 import msgspec
 
@@ -26,7 +26,12 @@ Labels: TypeAlias = Mapping[str, str]
 Timestamp: TypeAlias = str
 """RFC 3339, as the API server writes it."""
 
-IntOrString: TypeAlias = int | str
+Int32: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
+"""A number of 32 bits: the API server refuses larger ones when it reads them."""
+
+Int64: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+
+IntOrString: TypeAlias = Int32 | str
 """A number, or a percentage such as ``"25%"``."""
 
 
@@ -57,10 +62,10 @@ class ObjectMeta(Base):
     namespace: str = ""
     uid: str = ""
     resource_version: str = ""
-    generation: int = 0
+    generation: Int64 = 0
     creation_timestamp: Timestamp | None = None
     deletion_timestamp: Timestamp | None = None
-    deletion_grace_period_seconds: int | None = None
+    deletion_grace_period_seconds: Int64 | None = None
     labels: Labels = {}
     annotations: Labels = {}
     owner_references: Sequence[OwnerReference] = ()

@@ -4,13 +4,21 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from podium.api.objects.base import Base, Condition, LabelSelector, Object, Opaque, ResourceList
+from podium.api.objects.base import (
+    Base,
+    Condition,
+    Int32,
+    LabelSelector,
+    Object,
+    Opaque,
+    ResourceList,
+)
 
 
 class GangPolicy(Base):
     """All of ``min_count`` pods or none."""
 
-    min_count: int = 0
+    min_count: Int32 = 0
 
 
 class SchedulingPolicy(Base):
@@ -56,7 +64,7 @@ class PodGroupSpec(Base):
     resource_claims: Sequence[Opaque] = ()
     disruption_mode: DisruptionMode | None = None
     priority_class_name: str = ""
-    priority: int | None = None
+    priority: Int32 | None = None
     preemption_policy: str | None = None
 
 
@@ -77,9 +85,9 @@ class PodGroup(Object, tag="PodGroup"):
 class CoschedulingPodGroupSpec(Base):
     """A group of the coscheduling plugin."""
 
-    min_member: int = 0
+    min_member: Int32 = 0
     min_resources: ResourceList | None = None
-    schedule_timeout_seconds: int | None = None
+    schedule_timeout_seconds: Int32 | None = None
 
 
 class CoschedulingPodGroup(Object, tag="PodGroup"):
@@ -93,7 +101,7 @@ class NetworkTopology(Base):
     """How near the members must be."""
 
     mode: str = ""
-    highest_tier_allowed: int | None = None
+    highest_tier_allowed: Int32 | None = None
     highest_tier_name: str = ""
 
 
@@ -101,8 +109,8 @@ class SubGroupPolicy(Base):
     """A part of a Volcano group that is placed together."""
 
     name: str = ""
-    sub_group_size: int | None = None
-    min_sub_groups: int | None = None
+    sub_group_size: Int32 | None = None
+    min_sub_groups: Int32 | None = None
     label_selector: LabelSelector | None = None
     match_label_keys: Sequence[str] = ()
     network_topology: NetworkTopology | None = None
@@ -111,8 +119,8 @@ class SubGroupPolicy(Base):
 class VolcanoPodGroupSpec(Base):
     """A group of Volcano."""
 
-    min_member: int = 0
-    min_task_member: Mapping[str, int] = {}
+    min_member: Int32 = 0
+    min_task_member: Mapping[str, Int32] = {}
     queue: str = ""
     priority_class_name: str = ""
     min_resources: ResourceList | None = None
@@ -136,8 +144,8 @@ class Guarantee(Base):
 class QueueSpec(Base):
     """Weight, limits and place in the tree of a queue."""
 
-    weight: int = 0
-    priority: int = 0
+    weight: Int32 = 0
+    priority: Int32 = 0
     parent: str = ""
     capability: ResourceList = {}
     deserved: ResourceList = {}

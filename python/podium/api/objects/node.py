@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from podium.api.objects.base import Base, Condition, Object, ResourceList, Timestamp
+from podium.api.objects.base import Base, Condition, Int64, Object, ResourceList, Timestamp
 
 
 class Taint(Base):
@@ -27,7 +27,7 @@ class ContainerImage(Base):
     """An image that a node holds, under all its names."""
 
     names: Sequence[str] = ()
-    size_bytes: int = 0
+    size_bytes: Int64 = 0
 
 
 class NodeStatus(Base):

@@ -8,6 +8,8 @@ from podium.api.objects.affinity import Affinity, Toleration, TopologySpreadCons
 from podium.api.objects.base import (
     Base,
     Condition,
+    Int32,
+    Int64,
     Labels,
     Object,
     ObjectMeta,
@@ -23,8 +25,8 @@ class ContainerPort(Base):
     """A port; ``host_port`` 0 takes none of the node's."""
 
     name: str = ""
-    container_port: int = 0
-    host_port: int = 0
+    container_port: Int32 = 0
+    host_port: Int32 = 0
     protocol: str = ""
     host_ip: str = msgspec.field(name="hostIP", default="")
 
@@ -96,7 +98,7 @@ class PodSpec(Base):
     scheduler_name: str = ""
     scheduling_gates: Sequence[SchedulingGate] = ()
     scheduling_group: SchedulingGroup | None = None
-    priority: int | None = None
+    priority: Int32 | None = None
     priority_class_name: str = ""
     preemption_policy: str | None = None
     runtime_class_name: str | None = None
@@ -104,8 +106,8 @@ class PodSpec(Base):
     resources: ResourceRequirements | None = None
     resource_claims: Sequence[PodResourceClaim] = ()
     restart_policy: str = ""
-    termination_grace_period_seconds: int | None = None
-    active_deadline_seconds: int | None = None
+    termination_grace_period_seconds: Int64 | None = None
+    active_deadline_seconds: Int64 | None = None
     host_network: bool = False
     host_users: bool | None = None
     os: PodOS | None = None
@@ -115,7 +117,7 @@ class ContainerStateReason(Base):
     """Why a container waits or ended."""
 
     reason: str = ""
-    exit_code: int = 0
+    exit_code: Int32 = 0
 
 
 class ContainerState(Base):
@@ -133,7 +135,7 @@ class ContainerStatus(Base):
     state: ContainerState | None = None
     last_state: ContainerState | None = None
     ready: bool = False
-    restart_count: int = 0
+    restart_count: Int32 = 0
     allocated_resources: ResourceList | None = None
     resources: ResourceRequirements | None = None
 

@@ -8,6 +8,8 @@ from podium.api.objects.affinity import Toleration
 from podium.api.objects.base import (
     Base,
     Condition,
+    Int32,
+    Int64,
     IntOrString,
     Labels,
     LabelSelector,
@@ -37,7 +39,7 @@ class Service(Object, tag="Service"):
 class PriorityClass(Object, tag="PriorityClass"):
     """A named priority."""
 
-    value: int = 0
+    value: Int32 = 0
     global_default: bool = False
     preemption_policy: str | None = None
 
@@ -75,11 +77,11 @@ class PodDisruptionBudgetSpec(Base):
 class PodDisruptionBudgetStatus(Base):
     """How many may go now."""
 
-    observed_generation: int = 0
-    disruptions_allowed: int = 0
-    current_healthy: int = 0
-    desired_healthy: int = 0
-    expected_pods: int = 0
+    observed_generation: Int64 = 0
+    disruptions_allowed: Int32 = 0
+    current_healthy: Int32 = 0
+    desired_healthy: Int32 = 0
+    expected_pods: Int32 = 0
     disrupted_pods: Mapping[str, Timestamp] = {}
     conditions: Sequence[Condition] = ()
 

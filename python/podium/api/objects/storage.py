@@ -5,13 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from podium.api.objects.affinity import NodeSelector
-from podium.api.objects.base import (
-    Base,
-    LabelSelector,
-    Object,
-    Quantity,
-    ResourceList,
-)
+from podium.api.objects.base import Base, Int32, LabelSelector, Object, Quantity, ResourceList
 from podium.api.objects.volumes import LocalVolume, PersistentVolumeClaimSpec, VolumeSource
 
 
@@ -98,7 +92,7 @@ class StorageClass(Object, tag="StorageClass"):
 class VolumeNodeResources(Base):
     """How many volumes a driver can attach; ``None`` is no limit."""
 
-    count: int | None = None
+    count: Int32 | None = None
 
 
 class CSINodeDriver(Base):

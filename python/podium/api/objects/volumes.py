@@ -6,6 +6,7 @@ import msgspec
 
 from podium.api.objects.base import (
     Base,
+    Int32,
     Labels,
     LabelSelector,
     ObjectMeta,
@@ -67,7 +68,7 @@ class GcePersistentDisk(Base):
     """A GCE disk, migrated to pd.csi.storage.gke.io."""
 
     pd_name: str = ""
-    partition: int = 0
+    partition: Int32 = 0
     read_only: bool = False
 
 
@@ -75,7 +76,7 @@ class AwsElasticBlockStore(Base):
     """An EBS volume, migrated to ebs.csi.aws.com."""
 
     volume_id: str = msgspec.field(name="volumeID", default="")
-    partition: int = 0
+    partition: Int32 = 0
     read_only: bool = False
 
 
@@ -119,7 +120,7 @@ class Iscsi(Base):
 
     target_portal: str = ""
     iqn: str = ""
-    lun: int = 0
+    lun: Int32 = 0
     read_only: bool = False
 
 

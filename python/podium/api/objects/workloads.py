@@ -4,7 +4,16 @@ from collections.abc import Sequence
 
 import msgspec
 
-from podium.api.objects.base import Base, Condition, Labels, LabelSelector, Object, ObjectMeta
+from podium.api.objects.base import (
+    Base,
+    Condition,
+    Int32,
+    Int64,
+    Labels,
+    LabelSelector,
+    Object,
+    ObjectMeta,
+)
 from podium.api.objects.pod import PodTemplateSpec
 from podium.api.objects.storage import PersistentVolumeClaim
 
@@ -12,7 +21,7 @@ from podium.api.objects.storage import PersistentVolumeClaim
 class ReplicationControllerSpec(Base):
     """Its selector is a map, and its template may be missing."""
 
-    replicas: int | None = None
+    replicas: Int32 | None = None
     selector: Labels | None = None
     template: PodTemplateSpec | None = None
 
@@ -26,7 +35,7 @@ class ReplicationController(Object, tag="ReplicationController"):
 class ReplicaSetSpec(Base):
     """A number of equal pods."""
 
-    replicas: int | None = None
+    replicas: Int32 | None = None
     selector: LabelSelector | None = None
     template: PodTemplateSpec = msgspec.field(default_factory=PodTemplateSpec)
 
@@ -40,7 +49,7 @@ class ReplicaSet(Object, tag="ReplicaSet"):
 class DeploymentSpec(Base):
     """A ReplicaSet in the making; a paused one makes none."""
 
-    replicas: int | None = None
+    replicas: Int32 | None = None
     selector: LabelSelector | None = None
     template: PodTemplateSpec = msgspec.field(default_factory=PodTemplateSpec)
     paused: bool = False
@@ -55,13 +64,13 @@ class Deployment(Object, tag="Deployment"):
 class StatefulSetOrdinals(Base):
     """The number of the first pod."""
 
-    start: int = 0
+    start: Int32 = 0
 
 
 class StatefulSetSpec(Base):
     """Numbered pods, each with claims of its own."""
 
-    replicas: int | None = None
+    replicas: Int32 | None = None
     selector: LabelSelector | None = None
     template: PodTemplateSpec = msgspec.field(default_factory=PodTemplateSpec)
     volume_claim_templates: Sequence[PersistentVolumeClaim] = ()
@@ -92,12 +101,12 @@ class DaemonSet(Object, tag="DaemonSet"):
 class JobSpec(Base):
     """Pods that run to their end."""
 
-    parallelism: int | None = None
-    completions: int | None = None
+    parallelism: Int32 | None = None
+    completions: Int32 | None = None
     completion_mode: str | None = None
     suspend: bool | None = None
-    active_deadline_seconds: int | None = None
-    backoff_limit: int | None = None
+    active_deadline_seconds: Int64 | None = None
+    backoff_limit: Int32 | None = None
     manual_selector: bool | None = None
     selector: LabelSelector | None = None
     template: PodTemplateSpec = msgspec.field(default_factory=PodTemplateSpec)
@@ -106,9 +115,9 @@ class JobSpec(Base):
 class JobStatus(Base):
     """How far it is."""
 
-    active: int = 0
-    succeeded: int = 0
-    failed: int = 0
+    active: Int32 = 0
+    succeeded: Int32 = 0
+    failed: Int32 = 0
     completed_indexes: str = ""
     conditions: Sequence[Condition] = ()
 
