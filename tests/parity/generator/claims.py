@@ -17,7 +17,7 @@ SELECTED = "volume.kubernetes.io/selected-node"
 def attach_volumes(w: World, pod: Object) -> None:
     """Give the pod volumes, and the cluster the claims and volumes behind them."""
     volumes: list[Object] = pod["spec"].get("volumes", [])
-    if w.often("volumes", 60):
+    if w.often("volumes", 75 if "pending" in pod["metadata"]["name"] else 50):
         for _ in range(w.c.pick((1, 1, 1, 2))):
             volumes.append(_claim_volume(w, pod, f"v{len(volumes)}"))
     if w.often("inline", 60):
@@ -49,18 +49,21 @@ def _new_claim(w: World, namespace: str, name: str) -> Object:
     mode = c.pick(("ReadWriteOnce", "ReadWriteOnce", "ReadWriteMany"))
     if chance(c, 20):
         mode = c.pick(("ReadWriteOncePod", "ReadWriteOncePod", "ReadOnlyMany"))
-    return {
+    claim: Object = {
         "metadata": {"name": name, "namespace": namespace, "uid": f"uid-{name}", "annotations": {}},
         "spec": {
             "accessModes": [mode],
             "volumeMode": "Filesystem",
-            "storageClassName": c.pick(("capped", "local", "fast", "capped", "local", "capped", "legacy")),
+            "storageClassName": c.pick((*("capped",) * 5, "local", "local", "fast", "legacy")),
             "resources": {
                 "requests": {"storage": str(c.pick((GI // 2, GI - 50, 100 * MI, 3 * GI)) + w.number())}
             },
         },
         "status": {"phase": "Pending"},
     }
+    if chance(c, 5):
+        claim["spec"]["volumeAttributesClassName"] = "gold"
+    return claim
 
 
 def _bound(w: World, claim: Object) -> None:
@@ -86,6 +89,22 @@ def _waiting(w: World, claim: Object) -> None:
         claim["metadata"]["annotations"][SELECTED] = w.c.pick(w.node_names())
     if chance(w.c, 8):
         claim["spec"]["selector"] = {"matchLabels": {"tier": w.c.pick(words.TIERS)}}
+    w.add("persistentVolumeClaims", claim)
+
+
+def _promised(w: World, claim: Object) -> None:
+    """Not bound, but a volume names it already."""
+    volume = draw_volume(w, claim["spec"]["storageClassName"])
+    identity = {key: claim["metadata"][key] for key in ("name", "namespace", "uid")}
+    volume["spec"]["claimRef"] = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", **identity}
+    volume["status"] = {"phase": "Available"}
+    w.add("persistentVolumes", volume)
+    w.add("persistentVolumeClaims", claim)
+
+
+def _unclassed(w: World, claim: Object) -> None:
+    """Not bound, of no class or of one that does not exist."""
+    claim["spec"]["storageClassName"] = w.c.pick(("", "absent"))
     w.add("persistentVolumeClaims", claim)
 
 
@@ -125,7 +144,10 @@ State = Callable[[World, Object], None]
 SETTLED: tuple[State, ...] = (*(_bound,) * 9, _waiting, _orphaned)  # of pods that run
 STATES: tuple[State, ...] = (
     *(_bound,) * 9,
-    *(_waiting,) * 18,
+    *(_waiting,) * 30,
+    _promised,
+    _promised,
+    _unclassed,
     _immediate,
     _half_bound,
     _lost,

@@ -17,7 +17,7 @@ from tests.parity.generator.world import Object, World, new_world
 def draw_tier_a(c: Chooser, name: str) -> Object:
     """A tier-A scenario."""
     w = new_world(c, "A", name)
-    draw_cluster(w, nodes=c.pick((3, 5, 7, 9, 12, 6, 8, 15, 10, 2, 20, 1)))
+    draw_cluster(w, nodes=c.pick((3, 5, 7, 9, 12, 6, 8, 15, 10, 2, 20, 11, 1)))
     w.scenario["pending"] = [draw_pending(w, f"pending-{i}") for i in range(c.integer(1, 4))]
     draw_attachments(w)
     if chance(c, 1):
@@ -34,6 +34,8 @@ def draw_cluster(w: World, nodes: int) -> None:
         add_node(w, f"n{number}")
     draw_storage(w)
     density = w.c.pick((2, 1, 4, 0, 3))
+    if w.has("contention"):
+        density += 3
     for number in range(nodes * (density + 3 if w.has("full") else density)):
         add_bound_pod(w, f"bound-{number}")
     if w.has("nominated"):
@@ -63,6 +65,10 @@ def _fits(room: Amounts, total: Amounts) -> bool:
 def draw_pending(w: World, name: str) -> Object:
     """A pod to schedule."""
     pod, _ = draw_pod(w, name)
+    if w.often("priorities", 60):
+        pod["spec"]["priority"] = w.c.pick((1000, 500, 100))
+    if w.has("contention"):
+        make_demanding(w, pod)
     if w.often("nominated", 30) and w.node_names():
         pod["status"]["nominatedNodeName"] = w.c.pick([*w.node_names(), "absent"])
     elif w.often("pins", 40) and w.node_names():
@@ -74,6 +80,15 @@ def draw_pending(w: World, name: str) -> Object:
     if w.often("terminating", 3):
         pod["metadata"]["deletionTimestamp"] = "2026-02-01T00:00:00Z"
     return pod
+
+
+def make_demanding(w: World, pod: Object) -> None:
+    """Make a pod ask for most of a full node, and matter more than what runs there."""
+    resources = pod["spec"]["containers"][0].setdefault("resources", {})
+    resources.setdefault("requests", {})["cpu"] = w.c.pick(("1500m", "2500m", "3500m"))
+    resources.get("limits", {}).pop("cpu", None)
+    pod["spec"].pop("resources", None)
+    pod["spec"]["priority"] = w.c.pick((1000, 5000, 100))
 
 
 def _nominated(w: World, name: str) -> Object:

@@ -8,6 +8,7 @@ from tests.parity.generator.selectors import draw_node_term
 from tests.parity.generator.world import Object, World
 
 API_VERSION = "kubescheduler.config.k8s.io/v1"
+PERCENTAGES = (0, 5, 40, 70, 85, 100)  # of nodes to score; 0 is adaptive
 SCORE_PLUGINS = (
     "TaintToleration",
     "NodeAffinity",
@@ -36,18 +37,22 @@ def draw_configuration(w: World) -> None:
     w.profiles = [words.PROFILE]
     if w.has("profiles"):
         w.profiles.append("second-scheduler")
-    touched = ("weights", "arguments", "disabled", "profiles")
+    touched = ("weights", "arguments", "disabled", "profiles", "large")
     if not any(w.has(trait) for trait in touched):
         return
-    w.scenario["configuration"] = {
+    configuration = w.scenario["configuration"] = {
         "apiVersion": API_VERSION,
         "kind": "KubeSchedulerConfiguration",
         "profiles": [_profile(w, name) for name in w.profiles],
     }
+    if w.often("large", 50):
+        configuration["percentageOfNodesToScore"] = w.c.pick(PERCENTAGES)
 
 
 def _profile(w: World, name: str) -> Object:
     profile: Object = {"schedulerName": name}
+    if w.often("large", 30):
+        profile["percentageOfNodesToScore"] = w.c.pick(PERCENTAGES)
     plugins: Object = {}
     if w.often("weights", 80):
         plugins["multiPoint"] = {"enabled": _weights(w.c)}
@@ -66,13 +71,15 @@ def _weights(c: Chooser) -> list[Object]:
 
 def _disable(c: Chooser, plugins: Object) -> None:
     """Switch plugins off at a point or everywhere, or bring one back at a point in another order."""
-    kind = c.integer(0, 3)
-    if kind == 0:
+    kind = c.integer(0, 9)
+    if kind < 3:
         plugins["score"] = {"disabled": _named(some(c, SCORE_PLUGINS, 3))}
-    elif kind == 1:
+    elif kind < 5:
         plugins["filter"] = {"disabled": _named(some(c, FILTER_PLUGINS, 2))}
-    elif kind == 2:
+    elif kind < 7:
         plugins.setdefault("multiPoint", {})["disabled"] = _named(_others(c, plugins))
+    elif kind == 7:  # nothing to score: the scheduler is content with the first node
+        plugins["score"] = {"disabled": [{"name": "*"}]}
     else:
         first = some(c, SCORE_PLUGINS, 2)
         enabled = [{"name": plugin, "weight": c.pick((1, 3, 7))} for plugin in first]

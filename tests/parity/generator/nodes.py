@@ -73,7 +73,9 @@ def draw_node_labels(w: World, name: str) -> dict[str, str]:
         labels[words.ZONE] = c.pick(words.ZONES)
     if chance(c, 50):
         labels[words.REGION] = c.pick(("r1", "r2"))
-    if w.often("volumes", 15):
+    if chance(c, 2):
+        labels[words.ZONE] = ""
+    if w.often("volumes", 15) or chance(c, 2):
         labels[words.BETA_ZONE] = c.pick(words.ZONES)
         labels[words.BETA_REGION] = c.pick(("r1", "r2"))
     if w.has("nodeaffinity") or w.has("volumes"):

@@ -123,7 +123,8 @@ def _toleration(c: Chooser) -> Object:
     if chance(c, 50):
         toleration["operator"] = "Exists"
     else:
-        toleration["operator"] = "Equal"
+        if not chance(c, 25):
+            toleration["operator"] = "Equal"
         toleration["value"] = c.pick((taint.get("value", ""), taint.get("value", ""), "other"))
     if not chance(c, 40):
         toleration["effect"] = c.pick((taint["effect"], taint["effect"], "NoSchedule", "PreferNoSchedule"))

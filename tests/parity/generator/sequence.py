@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from tests.parity.generator import vocabulary as words
 from tests.parity.generator.chooser import Chooser, chance, subset
-from tests.parity.generator.cluster import draw_cluster
+from tests.parity.generator.cluster import draw_cluster, make_demanding
 from tests.parity.generator.nodes import draw_node, draw_node_labels
 from tests.parity.generator.pods import bind, draw_pod
 from tests.parity.generator.selectors import draw_pod_labels
@@ -31,8 +31,8 @@ def draw_tier_b(c: Chooser, name: str) -> Object:
 def _node_count(w: World) -> int:
     """Mostly few nodes, which fill up; sometimes enough for sampling, which starts at a hundred."""
     if chance(w.c, 8):
-        w.traits = w.traits - {"full", "volumes", "resize", "sidecars"} | {"large"}
-        return w.c.pick((100, 101, 120, 150))
+        w.traits = w.traits - {"full", "contention", "volumes", "resize", "sidecars"} | {"large"}
+        return w.c.pick((100, 101, 120, 150, 260, 320))
     return w.c.pick((8, 5, 3, 12, 18, 26))
 
 
@@ -64,9 +64,10 @@ class Sequence:
             pod, _ = draw_pod(self.w, "template")
             pod["metadata"].pop("uid")
             name = f"t{number}"
-            if self.w.has("priorities") and number and chance(c, 40):
+            if self.w.has("contention") and number and chance(c, 50):
+                make_demanding(self.w, pod)
+            elif self.w.has("priorities") and number and chance(c, 40):
                 pod["spec"]["priority"] = c.pick((1000, 100))
-                pod["spec"]["preemptionPolicy"] = "PreemptLowerPriority"
             templates[name] = pod
             self.templates.append(name)
 

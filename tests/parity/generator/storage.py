@@ -55,7 +55,7 @@ def _classes(w: World) -> None:
 def _volumes(w: World) -> None:
     """Volumes nobody has claimed, each of another size: upstream breaks ties by the order of a map."""
     for _ in range(w.c.integer(0, 8 + len(w.node_names()))):
-        volume = draw_volume(w, w.c.pick(("local", "local", "local", "fast", "capped")))
+        volume = draw_volume(w, w.c.pick((*("local",) * 7, "fast", "capped")))
         if volume["spec"]["storageClassName"] == "local":
             volume["spec"]["nodeAffinity"] = {"required": {"nodeSelectorTerms": [_reach(w)]}}
             volume["metadata"]["labels"].pop(words.ZONE, None)
@@ -75,6 +75,8 @@ def draw_volume(w: World, storage_class: str) -> Object:
         "persistentVolumeReclaimPolicy": "Retain",
         **_source(w, number),
     }
+    if chance(c, 5):
+        spec["volumeAttributesClassName"] = "gold"
     if chance(c, 45):
         spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": [_reach(w)]}}
     metadata: Object = {"name": f"pv-{number}", "labels": {}}
@@ -112,13 +114,13 @@ def _source(w: World, number: int) -> Object:
 def _capacities(w: World) -> None:
     """What can still be provisioned: mostly an object per zone, some for other classes, some that overlap."""
     for zone in (*words.ZONES, *subset(w.c, words.ZONES, 2)):
-        if chance(w.c, 20):
+        if chance(w.c, 10):
             continue
         number = w.number()
         capacity: Object = {
             "metadata": {"name": f"capacity-{number}", "namespace": "kube-system"},
             "storageClassName": w.c.pick(("capped", "capped", "capped", "fast")),
-            "capacity": str(w.c.pick((2 * GI, 10 * GI, 5 * GI, GI // 2)) + number),
+            "capacity": str(w.c.pick((2, 10, 5, 4, 3, 8, 20, 1)) * GI + number),
         }
         if not chance(w.c, 8):
             capacity["nodeTopology"] = {"matchLabels": {words.ZONE: zone}}
@@ -131,7 +133,7 @@ def _drivers(w: World) -> None:
     """At most one driver must be installed where it is used: of several, the text names any."""
     strict = w.c.pick((*words.CSI_DRIVERS, "", ""))
     for name in words.CSI_DRIVERS:
-        spec: Object = {"storageCapacity": name == "disk.vendor.io" and not chance(w.c, 25)}
+        spec: Object = {"storageCapacity": name == "disk.vendor.io" and not chance(w.c, 12)}
         if name == strict:
             spec["preventPodSchedulingIfMissing"] = True
         w.add("csiDrivers", {"metadata": {"name": name}, "spec": spec})

@@ -23,18 +23,19 @@ TRAITS = {
     "images": 40,
     "taints": 40,
     "nodeaffinity": 36,
-    "pins": 10,  # matchFields, nodeName
+    "pins": 8,  # matchFields, nodeName
     "spread": 35,
     "owners": 35,  # services and controllers, for the default spread constraints
-    "interpod": 36,
-    "volumes": 40,  # claims and volumes
-    "inline": 15,  # volumes named in the pod itself
+    "interpod": 33,
+    "volumes": 48,  # claims and volumes
+    "inline": 20,  # volumes named in the pod itself
     "limits": 30,  # CSINode limits, attachments
     "nominated": 25,
     "priorities": 45,
     "budgets": 25,
     "features": 15,  # declared features of nodes
-    "full": 22,  # nodes have little room left
+    "full": 12,  # nodes have little room left
+    "contention": 14,  # they are full of pods that matter less than the pending ones
     "weights": 30,
     "arguments": 40,
     "disabled": 20,
@@ -84,9 +85,16 @@ class World:
         return self.serial
 
 
+# What leaves preemption little to do: it helps against lack of room, ports, spread and anti-affinity only.
+HOPELESS = {"nodeaffinity", "pins", "features", "volumes", "inline", "huge", "taints"}
+
+
 def draw_traits(c: Chooser) -> frozenset[str]:
     """Choose what this scenario is about."""
-    return frozenset(trait for trait, percent in TRAITS.items() if chance(c, percent))
+    traits = {trait for trait, percent in TRAITS.items() if chance(c, percent)}
+    if "contention" in traits:
+        traits = traits - HOPELESS | {"full", "priorities"}
+    return frozenset(traits)
 
 
 def new_world(c: Chooser, tier: str, name: str) -> World:
