@@ -68,7 +68,7 @@ def _capacity(zone: str) -> Manifest:
 def _volume(name: str, class_name: str, size: str, source: Manifest, **fields: Any) -> Manifest:
     spec = {
         "storageClassName": class_name,
-        "accessModes": ["ReadWriteOnce", "ReadOnlyMany", "ReadWriteOncePod"],
+        "accessModes": ["ReadWriteOnce", "ReadOnlyMany"],
         "capacity": {"storage": size},
         "persistentVolumeReclaimPolicy": "Retain",
         **source,
@@ -88,7 +88,7 @@ def _archives(rng: random.Random) -> list[Manifest]:
         bound["status"] = {"phase": "Bound"}
         owner = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": "data", "name": name}
         source = {"csi": {"driver": DISK, "volumeHandle": f"vol-{index:04d}"}}
-        disk = _volume(name, "archive", "50Gi", source, claimRef=owner)
+        disk = _volume(name, "archive", "50Gi", source, claimRef=owner, accessModes=modes)
         disk["metadata"]["labels"] = {ZONE: zone}
         disk["spec"]["nodeAffinity"] = {"required": {"nodeSelectorTerms": [node_term(ZONE, zone)]}}
         disk["status"]["phase"] = "Bound"
