@@ -42,11 +42,20 @@ def test_every_answer_ends_with_what_was_rejected_and_warned_of():
     assert answer["rejected"] == [{"object": "Pod a/b", "source": "file:1", "message": "no"}]
 
 
-def test_many_notes_are_cut_on_the_screen(capsys):
-    say_notes([Note("Pod a/b", "f:1", "no")] * 30, [])
+def test_notes_of_one_text_share_a_line_on_the_screen(capsys):
+    notes = [Note(f"Pod a/p{n}", f"f:{n}", f'Pod "p{n}" is invalid: spec: no') for n in range(30)]
+    say_notes(notes, [Note("Node n", "", "odd")])
+    assert capsys.readouterr().err.splitlines() == [
+        "rejected: Pod a/p0 (f:0) and 29 more: spec: no",
+        "warning: Node n: odd",
+    ]
+
+
+def test_many_different_notes_are_cut_on_the_screen(capsys):
+    say_notes([Note("Pod a/b", "f:1", f"reason {n}") for n in range(30)], [])
     err = capsys.readouterr().err.splitlines()
-    assert err[0] == "rejected: Pod a/b (f:1): no"
-    assert err[-1] == "rejected: … and 10 more; -o json has them all"
+    assert len(err) == 13
+    assert err[-1] == "rejected: … and 18 more kinds of it; -o json has them all"
 
 
 def test_no_bar_where_nobody_looks(capsys):

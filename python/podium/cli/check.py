@@ -49,8 +49,8 @@ def command(cluster: Cluster, config_file: str | None, output: str) -> int:
     if output == "json":
         print_json(with_notes({"objects": counts}, rejected, warnings))
     else:
-        _print(counts, manifest, len(rejected))
         say_notes(rejected, warnings)
+        _print(counts, manifest, len(rejected))
     return NO if rejected else 0
 
 

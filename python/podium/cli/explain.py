@@ -65,8 +65,8 @@ def command(
     if output == "json":
         print_json(with_notes({"pods": map(wire, judged)}, manifest.rejected, warnings))
         return
-    _print(judged, _pending(manifest) if wanted is _all else len(pods))
     say_notes(manifest.rejected, warnings)
+    _print(judged, _pending(manifest) if wanted is _all else len(pods))
 
 
 #: Up to this many pods are shown in detail; more get a line each.

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from podium.api.manifest import Note
 
-#: Rejected objects and warnings shown one by one; JSON has them all.
-_SHOWN = 20
+#: Lines of rejected objects and of warnings on a screen; JSON has them all.
+_SHOWN = 12
 
 
 def print_json(answer: Mapping[str, Any]) -> None:
@@ -61,13 +61,23 @@ def say(line: str) -> None:
 
 
 def say_notes(rejected: "Sequence[Note]", warnings: "Sequence[Note]") -> None:
-    """Name what was rejected and warned of."""
+    """Name what was rejected and warned of; objects of one kind with one text share a line."""
     for word, notes in (("rejected", rejected), ("warning", warnings)):
-        for note in notes[:_SHOWN]:
-            where = f" ({note.source})" if note.source else ""
-            say(f"{word}: {note.object or 'document'}{where}: {note.message}")
-        if len(notes) > _SHOWN:
-            say(f"{word}: … and {len(notes) - _SHOWN} more; -o json has them all")
+        groups: dict[tuple[str, str], list[Note]] = {}
+        for note in notes:
+            groups.setdefault((note.object.partition(" ")[0], _text(note)), []).append(note)
+        for (_, text), alike in list(groups.items())[:_SHOWN]:
+            first, more = alike[0], f" and {len(alike) - 1:,} more" if len(alike) > 1 else ""
+            where = f" ({first.source})" if first.source else ""
+            say(f"{word}: {first.object or 'document'}{where}{more}: {text}")
+        if len(groups) > _SHOWN:
+            say(f"{word}: … and {len(groups) - _SHOWN:,} more kinds of it; -o json has them all")
+
+
+def _text(note: "Note") -> str:
+    """Return the message without the API server's prefix, which has the name of the object in it."""
+    kind, _, name = note.object.partition(" ")
+    return note.message.removeprefix(f'{kind} "{name.rpartition("/")[2]}" is invalid: ')
 
 
 def console() -> "Console":

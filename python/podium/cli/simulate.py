@@ -127,5 +127,5 @@ def _print(simulation: "Simulation", manifest: "Manifest", warnings: Any, output
         return
     from podium.simulator.report import report
 
-    console().print(report(simulation, manifest))
     say_notes(manifest.rejected, warnings)
+    console().print(report(simulation, manifest))
