@@ -14,6 +14,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::sync::{Mutex, MutexGuard};
 
+/// Kind, namespace, name, JSON merge patch.
+type VolumeWrite<'py> = (&'static str, String, String, Bound<'py, PyBytes>);
+
 /// See the stub for the contract. Pods are handles (u32), nodes are rows (u32).
 #[pyclass(frozen, module = "podium._core")]
 #[derive(Debug)]
@@ -305,23 +308,21 @@ impl Engine {
     }
 
     /// What must be written before a reserved pod can be bound: kind, namespace, name, JSON merge patch.
-    fn volume_writes<'py>(
-        &self,
-        py: Python<'py>,
-        pod: u32,
-    ) -> PyResult<Vec<(&'static str, String, String, Bound<'py, PyBytes>)>> {
+    fn volume_writes<'py>(&self, py: Python<'py>, pod: u32) -> PyResult<Vec<VolumeWrite<'py>>> {
         let engine = self.lock()?;
         let id = Self::pod(&engine, pod)?;
         let actions = volumes::pre_bind(&engine.snap, id);
         let write = |action: BindAction| {
             let patch = PyBytes::new(py, action.patch().to_string().as_bytes());
-            match action {
-                BindAction::BindVolume { volume, .. } => {
-                    ("PersistentVolume", String::new(), volume, patch)
-                }
-                BindAction::SelectNode {
-                    namespace, name, ..
-                } => ("PersistentVolumeClaim", namespace, name, patch),
+            if action.volume.is_empty() {
+                (
+                    "PersistentVolumeClaim",
+                    action.namespace,
+                    action.claim,
+                    patch,
+                )
+            } else {
+                ("PersistentVolume", String::new(), action.volume, patch)
             }
         };
         Ok(actions.into_iter().map(write).collect())
