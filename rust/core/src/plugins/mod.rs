@@ -2,11 +2,15 @@
 
 mod inclusion;
 mod inter_pod_affinity;
+mod lanes;
 mod node_name;
+mod node_resources_balanced_allocation;
+mod node_resources_fit;
 mod node_unschedulable;
 mod node_volume_limits;
 mod partition;
 mod pod_topology_spread;
+mod resource_spec;
 mod shape;
 mod taints;
 mod volume_binding;
@@ -32,6 +36,11 @@ pub const TABLE: &[(&str, Constructor)] = &[
     (volume_zone::NAME, volume_zone::new),
     (pod_topology_spread::NAME, pod_topology_spread::new),
     (inter_pod_affinity::NAME, inter_pod_affinity::new),
+    (node_resources_fit::NAME, node_resources_fit::new),
+    (
+        node_resources_balanced_allocation::NAME,
+        node_resources_balanced_allocation::new,
+    ),
 ];
 
 pub fn constructor(name: &str) -> Option<Constructor> {

@@ -21,7 +21,7 @@ pub use arrivals::PodParts;
 pub use budgets::{Budget, Budgets};
 pub use changes::{Change, ChangeLog, ChangeMark, Generation};
 pub use column::Column;
-pub use nodes::{Effect, NodeInfo, Nodes, Row, Taint};
+pub use nodes::{Effect, NodeInfo, Nodes, PERCENT_LIMIT, Row, Taint};
 pub use order::Order;
 pub use owners::{ControllerKind, Owners};
 pub use peers::{Peer, PeerId, PeerKey, Peers};
@@ -32,7 +32,7 @@ pub use world::{Kind, WorldError};
 
 use crate::intern::{Interner, Symbol};
 use crate::object;
-use crate::resources::{CPU, MEMORY, ResourceNames};
+use crate::resources::{CPU, MEMORY, ResourceId, ResourceNames};
 use crate::selector::Labels;
 use crate::template::{HostPort, Template};
 use arrivals::Prototypes;
@@ -197,6 +197,13 @@ impl Snapshot {
         let key = self.interner.intern(key);
         self.topology.ensure(key, &self.nodes);
         key
+    }
+
+    /// Gives a resource its columns; a plugin does so for the resources of its arguments.
+    pub fn ensure_resource(&mut self, name: &str) -> ResourceId {
+        let id = self.resources.id(name);
+        self.nodes.ensure_resource(id);
+        id
     }
 
     /// Puts a pod on a node: bound there, or assumed by the scheduler.

@@ -39,6 +39,10 @@ pub struct NodeInfo {
     pub features: Box<[Symbol]>,
 }
 
+/// Allocatable amounts from which percentages are not computed in floating point: below it the floor
+/// of a percentage, taken with half a unit of 1/allocatable to spare, is that of the exact quotient.
+pub const PERCENT_LIMIT: i64 = 1 << 43;
+
 #[derive(Debug, Default)]
 pub struct Nodes {
     pub names: Vec<Symbol>,
@@ -47,6 +51,9 @@ pub struct Nodes {
     /// By resource, then by row.
     pub allocatable: Vec<Column>,
     pub requested: Vec<Column>,
+    /// What part of a resource one unit is, in percent: 100 / allocatable. NaN on a node where that is
+    /// 0, negative or at least [`PERCENT_LIMIT`]; 0 on rows that are no node.
+    pub percent: Vec<Column<f64>>,
     /// Requested cpu and memory with defaults for containers that do not say.
     pub nonzero: [Column; 2],
     pub allowed_pods: Column,
@@ -125,6 +132,9 @@ impl Nodes {
         {
             column.grow(len);
         }
+        for column in &mut self.percent {
+            column.grow(len);
+        }
         self.allowed_pods.grow(len);
         self.pod_count.grow(len);
         row
@@ -141,6 +151,9 @@ impl Nodes {
         self.names[row as usize] = Symbol::EMPTY;
         self.info[row as usize] = NodeInfo::default();
         self.set_allocatable(row, &Amounts::default());
+        for column in &mut self.percent {
+            column.set(row, 0.0);
+        }
         self.allowed_pods.set(row, 0);
         self.free.push(row);
     }
@@ -155,13 +168,31 @@ impl Nodes {
                 column.set(row, amount);
             }
         }
+        for (column, amounts) in self.percent.iter_mut().zip(&self.allocatable) {
+            column.set(row, percent(amounts[row as usize]));
+        }
     }
 
     pub(super) fn ensure_resource(&mut self, id: ResourceId) {
         while self.allocatable.len() <= id.0 as usize {
             self.allocatable.push(Column::with_len(self.names.len()));
             self.requested.push(Column::with_len(self.names.len()));
+            let mut unknown = Column::with_len(self.names.len());
+            for (row, live) in self.live.iter().enumerate() {
+                if *live {
+                    unknown.set(row as Row, percent(0));
+                }
+            }
+            self.percent.push(unknown);
         }
+    }
+}
+
+fn percent(allocatable: i64) -> f64 {
+    if (1..PERCENT_LIMIT).contains(&allocatable) {
+        100.0 / allocatable as f64
+    } else {
+        f64::NAN
     }
 }
 
