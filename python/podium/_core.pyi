@@ -203,6 +203,15 @@ class Engine:
     def explain(self, pod: int, /) -> dict[str, Any]:
         """Judge a pod alone: state, message, plugins, feasible, nodes, totals, scores."""
 
+    def nominated_below(self, pod: int, node: str, /) -> list[int]:
+        """Pods of lower priority nominated to a node: a pod nominated there pushes them aside."""
+
+    def audit(self, pod: int, /) -> bytes:
+        """Everything that all plugins have to say about a pod, as JSON (see tests/parity/README.md, tier A)."""
+
+    def node_order(self) -> list[str]:
+        """Names of the nodes in kube-scheduler's order."""
+
     def classes(self) -> int:
         """How many classes of pods have remembered results."""
 

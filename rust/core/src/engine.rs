@@ -56,8 +56,6 @@ pub enum Outcome {
     Failed(String),
 }
 
-pub const NO_CLAIMS_YET: &str = "resource claims (DRA) are not supported yet";
-
 impl Engine {
     pub fn new(settings: Settings) -> Self {
         Engine {
@@ -130,7 +128,7 @@ impl Engine {
         let Some((index, profile)) = self.profile_of(pod) else {
             return Outcome::Failed("no profile has the pod's scheduler name".into());
         };
-        if let Some(refusal) = self.unsupported(pod) {
+        if let Some(refusal) = self.without_nodes() {
             return refusal;
         }
         if let Some(row) = self.on_nominated_node(&profile, pod) {
@@ -148,19 +146,8 @@ impl Engine {
         }
     }
 
-    pub(crate) fn unsupported(&self, pod: PodId) -> Option<Outcome> {
-        let because = |text: &str, plugin| {
-            let diagnosis = Diagnosis {
-                nodes: self.snap.nodes.count(),
-                pre_filter: Some(text.to_owned()),
-                plugins: vec![plugin],
-                ..Diagnosis::default()
-            };
-            Some(Outcome::Unschedulable(Arc::new(diagnosis)))
-        };
-        if self.snap.pods[pod].template.has_resource_claims {
-            return because(NO_CLAIMS_YET, "DynamicResources");
-        }
+    /// There is nothing to look at.
+    pub(crate) fn without_nodes(&self) -> Option<Outcome> {
         self.snap.nodes.is_empty().then(|| {
             let diagnosis = Diagnosis {
                 no_nodes: true,
@@ -179,7 +166,7 @@ impl Engine {
     }
 
     /// A pod that was nominated takes its node if that fits, without looking further.
-    fn on_nominated_node(&mut self, profile: &Profile, pod: PodId) -> Option<Row> {
+    pub(crate) fn on_nominated_node(&mut self, profile: &Profile, pod: PodId) -> Option<Row> {
         let row = self.snap.nodes.row(self.snap.pods[pod].nominated?)?;
         let filters =
             crate::filtering::Filters::new(&self.snap, profile, &self.snap.pods[pod]).ok()?;
@@ -308,7 +295,7 @@ impl Engine {
         let (_, profile) = self.profile_of(pod)?;
         let args = profile.preemption?;
         self.snap.refresh();
-        if self.snap.nodes.is_empty() || self.snap.pods[pod].template.has_resource_claims {
+        if self.snap.nodes.is_empty() {
             return None;
         }
         let seed = match self.settings.choose {
@@ -448,7 +435,7 @@ impl Engine {
 
     /// Names of the nodes that pass every filter, in node order.
     pub fn feasible(&mut self, pod: PodId) -> Vec<String> {
-        if self.unsupported(pod).is_some() {
+        if self.snap.nodes.is_empty() {
             return Vec::new();
         }
         let Some(Ok(judged)) = self.judge(pod) else {

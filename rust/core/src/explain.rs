@@ -31,7 +31,7 @@ pub struct NodeRejection {
 }
 
 pub fn explain(engine: &mut Engine, pod: PodId) -> Explanation {
-    if let Some(outcome) = engine.unsupported(pod) {
+    if let Some(outcome) = engine.without_nodes() {
         return refused(outcome);
     }
     match engine.judge(pod) {

@@ -4,6 +4,7 @@
 //! decisions go out as numbers and reasons.
 #![deny(unsafe_code)]
 
+pub mod audit;
 pub mod csi;
 pub mod cycle;
 pub mod diagnosis;

@@ -1,6 +1,6 @@
 //! PreScore, Score and NormalizeScore of one pod over its feasible rows.
 
-use crate::normalize::{Extremes, MAX_SCORE};
+use crate::normalize::{Extremes, IGNORED, MAX_SCORE};
 use crate::plugin::{PreScore, Rows, Score};
 use crate::profile::Profile;
 use crate::snapshot::{Pod, Row, Snapshot};
@@ -21,6 +21,16 @@ pub struct Scores {
     pub weight: i64,
     pub raw: Vec<i64>,
     pub normalized: Vec<i64>,
+}
+
+impl Scores {
+    /// The raw score of the `at`-th row as upstream shows it: 0 for a node left out of normalisation.
+    pub fn raw_shown(&self, at: usize) -> i64 {
+        match self.raw[at] {
+            IGNORED => 0,
+            raw => raw,
+        }
+    }
 }
 
 /// Runs PreScore: the plugins that take part, in Score order.

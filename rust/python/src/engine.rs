@@ -72,6 +72,9 @@ impl Engine {
     }
 }
 
+/// Kind, namespace, name and JSON merge patch of one object.
+type Write<'py> = (&'static str, String, String, Bound<'py, PyBytes>);
+
 fn parse_pod(json: &[u8]) -> PyResult<object::Pod> {
     serde_json::from_slice(json).map_err(|e| core_error(format!("pod: {e}")))
 }
@@ -413,6 +416,32 @@ impl Engine {
             Self::pod(engine, pod).map(|id| podium_core::explain::explain(engine, id))
         })??;
         explain::to_dict(py, &explanation)
+    }
+
+    /// Pods of lower priority that are nominated to a node: a pod nominated there pushes them aside.
+    fn nominated_below(&self, pod: u32, node: &str) -> PyResult<Vec<u32>> {
+        let engine = self.lock()?;
+        let id = Self::pod(&engine, pod)?;
+        let row = engine.snap.interner.get(node).and_then(|name| engine.snap.nodes.row(name));
+        let pods = row.map(|row| engine.snap.nominated_below(row, id)).unwrap_or_default();
+        Ok(pods.into_iter().map(|pod| pod.0).collect())
+    }
+
+    /// Everything that all plugins have to say about a pod, as JSON.
+    fn audit<'py>(&self, py: Python<'py>, pod: u32) -> PyResult<Bound<'py, PyBytes>> {
+        let audit = self.run(py, |engine| {
+            Self::pod(engine, pod).map(|id| podium_core::audit::audit(engine, id))
+        })??;
+        Ok(PyBytes::new(py, audit.to_string().as_bytes()))
+    }
+
+    /// Names of the nodes in kube-scheduler's order.
+    fn node_order(&self) -> PyResult<Vec<String>> {
+        let mut engine = self.lock()?;
+        engine.snap.refresh();
+        let snap = &engine.snap;
+        let name = |row: &Row| snap.interner.text(snap.nodes.name(*row)).to_owned();
+        Ok(snap.order.rows().iter().map(name).collect())
     }
 
     /// How many classes of pods have remembered results.

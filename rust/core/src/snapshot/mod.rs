@@ -319,6 +319,14 @@ impl Snapshot {
             .collect()
     }
 
+    /// Pods nominated to a row that `pod` pushes aside: of lower priority.
+    pub fn nominated_below(&self, row: Row, pod: PodId) -> Vec<PodId> {
+        let priority = self.pods[pod].template.priority;
+        let below = |id: &PodId| *id != pod && self.pods[*id].template.priority < priority;
+        let nominated = self.nominations.on(self.nodes.name(row)).iter().copied();
+        nominated.filter(below).collect()
+    }
+
     /// Rows with such pods, ascending.
     pub fn rows_nominated_above(&self, pod: PodId) -> Vec<Row> {
         let rows = self

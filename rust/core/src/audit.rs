@@ -1,0 +1,295 @@
+//! Everything that all plugins have to say about one pod, for comparing with another scheduler.
+//!
+//! Unlike [`crate::explain`], every filter judges every node, also those that an earlier one rejected.
+
+use crate::cycle::{self, Judged};
+use crate::diagnosis::Diagnosis;
+use crate::engine::{Engine, Outcome};
+use crate::filtering::Rejection;
+use crate::pick::heap_root;
+use crate::plugin::{Plugin, PreFilter};
+use crate::preempt::{self, Failed, Preemption};
+use crate::profile::Profile;
+use crate::snapshot::{PodId, Row, Snapshot};
+use crate::status::{Code, Status};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// The audit as JSON; its fields are those of the parity suite's answers of tier A.
+pub fn audit(engine: &mut Engine, pod: PodId) -> Value {
+    engine.snap.refresh();
+    let Some((_, profile)) = engine.profile_of(pod) else {
+        return json!({"result": "foreign"});
+    };
+    if engine.snap.nodes.is_empty() {
+        let message = Diagnosis {
+            no_nodes: true,
+            ..Diagnosis::default()
+        }
+        .message("");
+        return json!({"result": "unschedulable", "feasible": [], "message": message});
+    }
+    let mut answer = Map::new();
+    let filters = pre_filters(&engine.snap, &profile, pod, &mut answer);
+    answer.insert(
+        "filter".into(),
+        all_filters(&engine.snap, &profile, &filters),
+    );
+    match Judged::new(&mut engine.snap, &profile, pod) {
+        Err(rejection) => rejected(engine, pod, &profile, &rejection, &mut answer),
+        Ok(judged) => judged_pod(engine, pod, &profile, &judged, &mut answer),
+    }
+    answer.retain(|_, value| !is_empty(value));
+    answer.entry("feasible").or_insert_with(|| json!([]));
+    Value::Object(answer)
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(list) => list.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        _ => false,
+    }
+}
+
+fn status_json(plugin: Option<&str>, status: &Status) -> Value {
+    let mut value = json!({"code": status.code.name()});
+    if let Some(plugin) = plugin.filter(|p| !p.is_empty()) {
+        value["plugin"] = json!(plugin);
+    }
+    if !status.reasons.is_empty() {
+        value["reasons"] = json!(status.reasons);
+    }
+    value
+}
+
+type Named = (Arc<dyn Plugin>, Box<dyn crate::plugin::Filter>);
+
+/// Each plugin's own PreFilter, whatever the others say; the filters of those that passed.
+fn pre_filters(
+    snap: &Snapshot,
+    profile: &Profile,
+    pod: PodId,
+    answer: &mut Map<String, Value>,
+) -> Vec<Named> {
+    let mut statuses = Map::new();
+    let mut filters = Vec::new();
+    for plugin in &profile.pre_filter {
+        let name = plugin.name().to_owned();
+        match plugin.pre_filter(snap, &snap.pods[pod]) {
+            PreFilter::Skip => drop(statuses.insert(name, json!({"code": "Skip"}))),
+            PreFilter::Reject(status) => drop(statuses.insert(name, status_json(None, &status))),
+            PreFilter::Run { filter, nodes } => {
+                if let Some(nodes) = nodes {
+                    let mut names: Vec<_> = nodes.iter().map(|n| snap.interner.text(*n)).collect();
+                    names.sort_unstable();
+                    statuses.insert(name, json!({"code": "Success", "nodes": names}));
+                }
+                filters.push((Arc::clone(plugin), filter));
+            }
+        }
+    }
+    answer.insert("preFilter".into(), Value::Object(statuses));
+    let asked = |p: &&Arc<dyn Plugin>| filters.iter().any(|(f, _)| f.name() == p.name());
+    let evaluated: Vec<_> = profile
+        .filter
+        .iter()
+        .filter(asked)
+        .map(|p| p.name())
+        .collect();
+    answer.insert("evaluated".into(), json!(evaluated));
+    filters
+}
+
+/// Every rejection by every filter, without nominated pods.
+fn all_filters(snap: &Snapshot, profile: &Profile, filters: &[Named]) -> Value {
+    let mut nodes = Map::new();
+    for &row in snap.order.rows() {
+        let mut plugins = Map::new();
+        for plugin in &profile.filter {
+            let Some((_, filter)) = filters.iter().find(|(p, _)| p.name() == plugin.name()) else {
+                continue;
+            };
+            let status = filter.status(snap, row);
+            if status.code != Code::Success {
+                plugins.insert(plugin.name().to_owned(), status_json(None, &status));
+            }
+        }
+        if !plugins.is_empty() {
+            nodes.insert(name(snap, row), Value::Object(plugins));
+        }
+    }
+    Value::Object(nodes)
+}
+
+fn rejected(
+    engine: &mut Engine,
+    pod: PodId,
+    profile: &Profile,
+    rejection: &Rejection,
+    answer: &mut Map<String, Value>,
+) {
+    let plugin = rejection
+        .restricted_by
+        .is_empty()
+        .then_some(rejection.plugin);
+    answer.insert(
+        "preFilterResult".into(),
+        status_json(plugin, &rejection.status),
+    );
+    let message = match engine.rejected(rejection) {
+        Outcome::Unschedulable(diagnosis) => diagnosis.message(""),
+        Outcome::Failed(message) => {
+            answer.insert("result".into(), json!("error"));
+            answer.insert("error".into(), json!(message));
+            return;
+        }
+        Outcome::Placed { .. } => unreachable!("a rejection places nothing"),
+    };
+    answer.insert("result".into(), json!("unschedulable"));
+    let preemption = profile
+        .preemption
+        .map(|_| preempt::after_rejection(&engine.snap, pod, rejection));
+    post_filter(&engine.snap, message, preemption, answer);
+}
+
+fn judged_pod(
+    engine: &mut Engine,
+    pod: PodId,
+    profile: &Profile,
+    judged: &Judged,
+    answer: &mut Map<String, Value>,
+) {
+    let snap = &engine.snap;
+    if judged.filters.nodes.is_some() {
+        let names = judged.filters.nodes.iter().flatten();
+        let mut names: Vec<_> = names.map(|n| snap.interner.text(*n)).collect();
+        names.sort_unstable();
+        answer.insert(
+            "preFilterResult".into(),
+            json!({"code": "Success", "nodes": names}),
+        );
+    }
+    let mut statuses = Map::new();
+    for &row in snap.order.rows() {
+        let left_out = judged.verdicts[row as usize] == crate::filtering::LEFT_OUT;
+        if let Some((plugin, status)) = judged.status(snap, row).filter(|_| !left_out) {
+            statuses.insert(name(snap, row), status_json(Some(plugin), &status));
+        }
+    }
+    answer.insert("status".into(), Value::Object(statuses));
+    let rows = judged.feasible(snap);
+    let names: Vec<_> = rows.iter().map(|row| name(snap, *row)).collect();
+    answer.insert("feasible".into(), json!(names));
+    if rows.is_empty() {
+        unschedulable(engine, pod, profile, judged, answer);
+    } else {
+        ranked(engine, pod, profile, &rows, answer);
+    }
+}
+
+fn ranked(
+    engine: &mut Engine,
+    pod: PodId,
+    profile: &Profile,
+    rows: &[Row],
+    answer: &mut Map<String, Value>,
+) {
+    answer.insert("result".into(), json!("feasible"));
+    let nominated = engine.on_nominated_node(profile, pod);
+    let snap = &engine.snap;
+    let ranking = match cycle::rank(snap, profile, pod, rows) {
+        Ok(ranking) => ranking,
+        Err(status) => {
+            answer.insert("result".into(), json!("error"));
+            answer.insert("error".into(), json!(status.message()));
+            return;
+        }
+    };
+    let mut scores = Map::new();
+    for (at, row) in rows.iter().enumerate() {
+        let part = |s: &crate::scoring::Scores| {
+            let weighted = s.normalized[at].wrapping_mul(s.weight);
+            (
+                s.plugin.to_owned(),
+                json!([s.raw_shown(at), s.normalized[at], weighted]),
+            )
+        };
+        let plugins: Map<String, Value> = ranking.scores.iter().map(part).collect();
+        scores.insert(
+            name(snap, *row),
+            json!({"total": ranking.totals[at], "plugins": plugins}),
+        );
+    }
+    answer.insert("scores".into(), Value::Object(scores));
+    let winner = nominated.or_else(|| heap_root(&ranking.totals).map(|at| rows[at]));
+    answer.insert("winner".into(), json!(winner.map(|row| name(snap, row))));
+}
+
+fn unschedulable(
+    engine: &mut Engine,
+    pod: PodId,
+    profile: &Profile,
+    judged: &Judged,
+    answer: &mut Map<String, Value>,
+) {
+    answer.insert("result".into(), json!("unschedulable"));
+    let message = judged.diagnosis(&engine.snap).message("");
+    let preemption = profile.preemption.map(|args| {
+        let codes = judged.codes(&engine.snap);
+        let failed = Failed {
+            filters: &judged.filters,
+            codes: &codes,
+            draw: 0,
+        };
+        preempt::preempt(&mut engine.snap, args, pod, failed)
+    });
+    post_filter(&engine.snap, message, preemption, answer);
+}
+
+fn post_filter(
+    snap: &Snapshot,
+    mut message: String,
+    preemption: Option<Preemption>,
+    answer: &mut Map<String, Value>,
+) {
+    let (nominating, said) = match &preemption {
+        None => ("keep", ""),
+        Some(Preemption::Nominate {
+            row,
+            victims,
+            message,
+            ..
+        }) => {
+            let victim = |id: &PodId| {
+                let pod = &snap.pods[*id];
+                format!(
+                    "{}/{}",
+                    snap.interner.text(pod.template.namespace),
+                    pod.name
+                )
+            };
+            answer.insert("nominated".into(), json!(name(snap, *row)));
+            answer.insert(
+                "victims".into(),
+                json!(victims.iter().map(victim).collect::<Vec<_>>()),
+            );
+            ("set", message.as_str())
+        }
+        Some(Preemption::Helpless { message }) => ("clear", message.as_str()),
+        Some(Preemption::Ineligible { message } | Preemption::Failed { message }) => {
+            ("keep", message.as_str())
+        }
+    };
+    if !said.is_empty() {
+        message.push_str(&format!(" preemption: {said}"));
+    }
+    answer.insert("message".into(), json!(message));
+    answer.insert("nominating".into(), json!(nominating));
+}
+
+fn name(snap: &Snapshot, row: Row) -> String {
+    snap.interner.text(snap.nodes.name(row)).to_owned()
+}

@@ -1,0 +1,201 @@
+//! NodeAffinity: node selector, required and preferred node affinity, and what the profile adds.
+
+use crate::intern::Symbol;
+use crate::normalize::Normalize;
+use crate::object;
+use crate::plugin::{Affects, Filter, KeyWriter, Plugin, PreFilter, PreScore, Rows, Score};
+use crate::snapshot::{Change, Pod, Row, Snapshot};
+use crate::status::{Code, Status};
+use crate::template::{FieldRequirement, NodeTerm, NodeTerms, PreferredTerm, Template};
+use serde_json::Value;
+use std::hash::Hash;
+use std::sync::Arc;
+
+pub(super) const NAME: &str = "NodeAffinity";
+const REASON: &str = "node(s) didn't match Pod's node affinity/selector";
+const REASON_ENFORCED: &str = "node(s) didn't match scheduler-enforced node affinity";
+const REASON_CONFLICT: &str = "pod affinity terms conflict";
+
+#[derive(Debug)]
+struct NodeAffinity {
+    /// `addedAffinity`: required terms, ORed, and preferred ones.
+    required: Option<Arc<[NodeTerm]>>,
+    preferred: Box<[PreferredTerm]>,
+}
+
+pub(super) fn new(snap: &mut Snapshot, args: &Value) -> Result<Arc<dyn Plugin>, String> {
+    let added = args.get("addedAffinity").cloned().unwrap_or(Value::Null);
+    let added: Option<object::NodeAffinity> =
+        serde_json::from_value(added).map_err(|error| format!("addedAffinity: {error}"))?;
+    let added = added.unwrap_or_default();
+    let interner = &mut snap.interner;
+    let mut term = |source: &object::NodeSelectorTerm| NodeTerm::new(source, false, interner);
+    let required = added
+        .required
+        .map(|r| r.node_selector_terms.iter().map(&mut term).collect());
+    let preferred = added.preferred.iter().flatten();
+    let preferred = preferred.map(|p| PreferredTerm {
+        weight: p.weight,
+        term: term(&p.preference),
+    });
+    let preferred = preferred.collect();
+    Ok(Arc::new(NodeAffinity {
+        required,
+        preferred,
+    }))
+}
+
+impl Plugin for NodeAffinity {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn key(&self, _: &Snapshot, pod: &Pod, key: &mut KeyWriter) {
+        pod.template.node_affinity.hash(key);
+        pod.pin.hash(key);
+    }
+
+    fn pre_filter(&self, _: &Snapshot, pod: &Pod) -> PreFilter {
+        let terms = &pod.template.node_affinity;
+        if terms.required.is_none() && self.required.is_none() && terms.selector.is_none() {
+            return PreFilter::Skip;
+        }
+        let nodes = named(terms.required.as_deref().unwrap_or_default(), pod.pin);
+        if nodes.as_ref().is_some_and(Vec::is_empty) {
+            return PreFilter::Reject(Status::unresolvable(REASON_CONFLICT));
+        }
+        let filter = Required {
+            added: self.required.clone(),
+            template: Arc::clone(&pod.template),
+            pin: pod.pin,
+        };
+        PreFilter::Run {
+            filter: Box::new(filter),
+            nodes,
+        }
+    }
+
+    fn pre_score(&self, _: &Snapshot, pod: &Pod, _: &[Row]) -> PreScore {
+        let own = &pod.template.node_affinity.preferred;
+        if own.is_none() && self.preferred.is_empty() {
+            return PreScore::Skip;
+        }
+        // A term of weight 0 or without parts adds nothing; so does one that cannot be parsed.
+        let counts = |p: &&PreferredTerm| p.weight != 0 && p.term.valid;
+        let terms = self.preferred.iter().chain(own.iter().flatten());
+        PreScore::Run(Box::new(Preferred {
+            terms: terms.filter(counts).cloned().collect(),
+        }))
+    }
+
+    fn affects(&self, _: &Snapshot, _: &Template, _: &Pod) -> Affects {
+        Affects::Nothing
+    }
+}
+
+/// The node names that the required terms allow, if every term names some: within a term all
+/// requirements on the name hold together, terms are alternatives.
+fn named(terms: &[NodeTerm], pin: Option<Symbol>) -> Option<Vec<Symbol>> {
+    if terms.is_empty() {
+        return None;
+    }
+    let mut all = Vec::new();
+    for term in terms {
+        let names = term.fields.iter().filter_map(|field| match *field {
+            FieldRequirement::Pinned => pin,
+            FieldRequirement::Is(name) => Some(name),
+            FieldRequirement::IsNot(_) => None,
+        });
+        let mut names = names.peekable();
+        let first = *names.peek()?;
+        if names.all(|name| name == first) && !all.contains(&first) {
+            all.push(first);
+        }
+    }
+    Some(all)
+}
+
+#[derive(Clone, Debug)]
+struct Required {
+    added: Option<Arc<[NodeTerm]>>,
+    template: Arc<Template>,
+    pin: Option<Symbol>,
+}
+
+impl Required {
+    fn reason(&self, snap: &Snapshot, row: Row) -> Option<&'static str> {
+        let (name, labels) = (snap.nodes.name(row), &snap.nodes.info(row).labels);
+        let enforced = self.added.as_ref().is_none_or(|terms| {
+            terms
+                .iter()
+                .any(|term| term.matches(name, labels, None, &snap.interner))
+        });
+        let terms: &NodeTerms = &self.template.node_affinity;
+        if !enforced {
+            Some(REASON_ENFORCED)
+        } else if !terms.accepts(name, labels, self.pin, &snap.interner) {
+            Some(REASON)
+        } else {
+            None
+        }
+    }
+}
+
+fn follow(change: &Change) -> Affects {
+    match change {
+        Change::Node { .. } => Affects::Node,
+        _ => Affects::Nothing,
+    }
+}
+
+impl Filter for Required {
+    fn filter(&self, snap: &Snapshot, rows: Rows<'_>, out: &mut [Code]) {
+        rows.judge(out, |row| match self.reason(snap, row) {
+            Some(_) => Code::UnschedulableAndUnresolvable,
+            None => Code::Success,
+        });
+    }
+
+    fn status(&self, snap: &Snapshot, row: Row) -> Status {
+        self.reason(snap, row)
+            .map_or_else(Status::default, Status::unresolvable)
+    }
+
+    fn follow(&mut self, _: &Snapshot, change: &Change) -> Affects {
+        follow(change)
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Filter> {
+        Box::new(self.clone())
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Preferred {
+    terms: Box<[PreferredTerm]>,
+}
+
+impl Score for Preferred {
+    fn score(&self, snap: &Snapshot, rows: Rows<'_>, out: &mut [i64]) {
+        rows.each(out, |row, score| {
+            let (name, labels) = (snap.nodes.name(row), &snap.nodes.info(row).labels);
+            let matching = self
+                .terms
+                .iter()
+                .filter(|p| p.term.matches(name, labels, None, &snap.interner));
+            *score = matching.map(|p| i64::from(p.weight)).sum();
+        });
+    }
+
+    fn normalize(&self) -> Normalize {
+        Normalize::Max
+    }
+
+    fn follow(&mut self, _: &Snapshot, change: &Change) -> Affects {
+        follow(change)
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Score> {
+        Box::new(self.clone())
+    }
+}
