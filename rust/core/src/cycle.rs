@@ -23,7 +23,8 @@ impl Judged {
     /// Runs all filters on all nodes.
     pub fn new(snap: &mut Snapshot, profile: &Profile, pod: PodId) -> Result<Self, Rejection> {
         let filters = Filters::new(snap, profile, &snap.pods[pod])?;
-        let verdicts = filters.judge_all(snap);
+        let (mut verdicts, mut codes) = (Vec::new(), Vec::new());
+        filters.judge_all(snap, &mut verdicts, &mut codes);
         let crowded = crowded(snap, &filters, pod);
         Ok(Judged {
             filters,

@@ -18,7 +18,7 @@ pub const NO_NODE: Verdict = u8::MAX - 1;
 pub const LEFT_OUT: Verdict = u8::MAX - 2;
 
 /// The filters that have something to say about a pod, in Filter order.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Filters {
     pub parts: Vec<Part>,
     /// Nodes that PreFilter results restrict the pod to (some may not exist), and the plugins that did.
@@ -115,57 +115,43 @@ impl Filters {
         })
     }
 
-    /// Judges every row.
-    pub fn judge_all(&self, snap: &Snapshot) -> Vec<Verdict> {
-        let len = snap.nodes.len();
-        let mut verdicts = vec![NO_NODE; len];
-        match &self.nodes {
-            None => {
-                let mut codes: Vec<Code> = Vec::with_capacity(len);
-                codes.extend(
-                    snap.nodes.live.iter().map(
-                        |live| {
-                            if *live { Code::Success } else { Code::Skip }
-                        },
-                    ),
-                );
-                self.pass(snap, Rows::All(len), &mut codes, &mut verdicts);
-                for (verdict, live) in verdicts.iter_mut().zip(&snap.nodes.live) {
-                    if !live {
-                        *verdict = NO_NODE;
-                    }
-                }
+    /// Judges every row into `verdicts`; `codes` is a buffer.
+    pub fn judge_all(&self, snap: &Snapshot, verdicts: &mut Vec<Verdict>, codes: &mut Vec<Code>) {
+        let live = &snap.nodes.live;
+        verdicts.clear();
+        if self.nodes.is_some() {
+            verdicts.extend(
+                live.iter()
+                    .map(|live| if *live { LEFT_OUT } else { NO_NODE }),
+            );
+            for row in self.rows(snap) {
+                verdicts[row as usize] = self.judge(snap, row, 0);
             }
-            Some(_) => {
-                for (verdict, live) in verdicts.iter_mut().zip(&snap.nodes.live) {
-                    if *live {
-                        *verdict = LEFT_OUT;
-                    }
-                }
-                for row in self.rows(snap) {
-                    verdicts[row as usize] = self.judge(snap, row, 0);
-                }
+            return;
+        }
+        verdicts.extend(
+            live.iter()
+                .map(|live| if *live { FEASIBLE } else { NO_NODE }),
+        );
+        codes.clear();
+        // A row that is no node is rejected from the start, so no filter looks at it.
+        codes.extend(
+            live.iter()
+                .map(|live| if *live { Code::Success } else { Code::Skip }),
+        );
+        for (index, part) in self.parts.iter().enumerate() {
+            part.filter.filter(snap, Rows::All(live.len()), codes);
+            for (verdict, code) in verdicts.iter_mut().zip(codes.iter()) {
+                let first = *verdict == FEASIBLE && *code != Code::Success;
+                *verdict = if first { index as Verdict } else { *verdict };
             }
         }
-        verdicts
     }
 
     /// The rows of the nodes that PreFilter results left, if they left out any.
     pub fn rows(&self, snap: &Snapshot) -> Vec<Row> {
         let names = self.nodes.iter().flatten();
         names.filter_map(|name| snap.nodes.row(*name)).collect()
-    }
-
-    fn pass(&self, snap: &Snapshot, rows: Rows<'_>, codes: &mut [Code], verdicts: &mut [Verdict]) {
-        verdicts.fill(FEASIBLE);
-        for (index, part) in self.parts.iter().enumerate() {
-            part.filter.filter(snap, rows, codes);
-            for (verdict, code) in verdicts.iter_mut().zip(codes.iter()) {
-                if *verdict == FEASIBLE && *code != Code::Success {
-                    *verdict = index as Verdict;
-                }
-            }
-        }
     }
 
     /// Judges one node by the parts from `first` on.

@@ -25,7 +25,7 @@ pub enum Refusal {
     Failed(Status),
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Memo {
     seen: Generation,
     filters: Filters,
@@ -55,27 +55,29 @@ struct Scored {
 impl Memo {
     /// Evaluates a pod over all nodes.
     pub fn build(snap: &Snapshot, profile: &Profile, pod: &Pod) -> Result<Self, Refusal> {
-        let filters = Filters::new(snap, profile, pod).map_err(Refusal::Rejected)?;
-        let verdicts = filters.judge_all(snap);
-        let feasible = verdicts.iter().filter(|v| **v == FEASIBLE).count();
-        let mut memo = Memo {
-            seen: snap.changes.now(),
-            filters,
-            skipped: Vec::new(),
-            verdicts,
-            feasible,
-            scores: Vec::new(),
-            base: Vec::new(),
-            index: PickIndex::default(),
-            diagnosis: None,
-            scratch: Scratch::default(),
-            reads_storage: profile
-                .pre_filter
-                .iter()
-                .any(|plugin| plugin.reads_storage(pod)),
-        };
-        memo.score_all(snap, profile, pod)?;
+        let mut memo = Memo::default();
+        memo.rebuild(snap, profile, pod)?;
         Ok(memo)
+    }
+
+    /// The same in the buffers of an earlier evaluation. After a refusal the memo is of no use.
+    pub fn rebuild(
+        &mut self,
+        snap: &Snapshot,
+        profile: &Profile,
+        pod: &Pod,
+    ) -> Result<(), Refusal> {
+        self.filters = Filters::new(snap, profile, pod).map_err(Refusal::Rejected)?;
+        self.filters
+            .judge_all(snap, &mut self.verdicts, &mut self.scratch.codes);
+        self.feasible = self.verdicts.iter().filter(|v| **v == FEASIBLE).count();
+        self.seen = snap.changes.now();
+        self.diagnosis = None;
+        self.reads_storage = profile
+            .pre_filter
+            .iter()
+            .any(|plugin| plugin.reads_storage(pod));
+        self.score_all(snap, profile, pod)
     }
 
     pub fn feasible(&self) -> usize {
@@ -127,37 +129,40 @@ impl Memo {
         self.verdicts.len() * 18 + raws + 1024
     }
 
-    fn feasible_rows(&self) -> Vec<Row> {
-        let rows = self.verdicts.iter().enumerate();
-        rows.filter(|(_, v)| **v == FEASIBLE)
-            .map(|(row, _)| row as Row)
-            .collect()
-    }
-
     fn score_all(&mut self, snap: &Snapshot, profile: &Profile, pod: &Pod) -> Result<(), Refusal> {
-        let feasible = self.feasible_rows();
+        let len = self.verdicts.len();
+        self.scratch.touched.clear();
+        let rows = self.verdicts.iter().enumerate();
+        let feasible = rows
+            .filter(|(_, v)| **v == FEASIBLE)
+            .map(|(row, _)| row as Row);
+        self.scratch.touched.extend(feasible);
         let fail = |(_, status)| Refusal::Failed(status);
-        let parts = scoring::parts(snap, profile, pod, &feasible).map_err(fail)?;
+        let parts = scoring::parts(snap, profile, pod, &self.scratch.touched).map_err(fail)?;
         self.skipped = skipped(profile, &self.filters, &parts);
-        self.scores.clear();
         self.base.clear();
-        self.base.resize(self.verdicts.len(), 0);
-        let mut raw = vec![0; self.verdicts.len()];
+        self.base.resize(len, 0);
+        let mut spare: Vec<Vec<i64>> = self.scores.drain(..).map(|s| s.raw).collect();
         for part in parts {
             let form = part.score.normalize();
-            part.score
-                .score(snap, Rows::All(self.verdicts.len()), &mut raw);
-            let kept = if form == Normalize::None {
-                add_weighted(&mut self.base, &raw, part.weight);
-                Vec::new()
-            } else {
-                raw.clone()
+            let mut raw = match form {
+                Normalize::None => std::mem::take(&mut self.scratch.raw),
+                _ => spare.pop().unwrap_or_default(),
             };
-            let extremes = self.extremes(&kept);
+            raw.resize(len, 0);
+            part.score.score(snap, Rows::All(len), &mut raw);
+            let (raw, extremes) = if form == Normalize::None {
+                add_weighted(&mut self.base, &raw, part.weight);
+                self.scratch.raw = raw;
+                (Vec::new(), Extremes::of([]))
+            } else {
+                let extremes = self.extremes(&raw);
+                (raw, extremes)
+            };
             self.scores.push(Scored {
                 part,
                 form,
-                raw: kept,
+                raw,
                 extremes,
             });
         }

@@ -1,11 +1,13 @@
 //! The memos of all classes, bounded in memory.
 
+use crate::intern::Symbol;
 use crate::memo::{Memo, Refusal};
 use crate::plugin::KeyWriter;
 use crate::profile::Profile;
 use crate::snapshot::{Pod, Snapshot};
 use crate::template::Template;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
@@ -22,7 +24,6 @@ struct Entry {
     memo: Memo,
     size: usize,
     used: u64,
-    class: ClassId,
 }
 
 #[derive(Debug)]
@@ -31,11 +32,13 @@ pub struct Memos {
     size: usize,
     clock: u64,
     entries: FxHashMap<ClassId, Entry>,
+    /// Classes by when they were last used.
+    oldest: BTreeMap<u64, ClassId>,
     classes: FxHashMap<KeyWriter, ClassId>,
     /// Class by profile and address of the template, which is kept so that its address cannot be reused.
     by_template: FxHashMap<(usize, usize), (Arc<Template>, ClassId)>,
-    /// Where the snapshot's key epoch stood when `by_template` was begun.
-    epoch: u64,
+    /// The memo of a class that was seen once: the next such class takes over its buffers.
+    passing: Option<(ClassId, Memo)>,
 }
 
 impl Memos {
@@ -45,9 +48,10 @@ impl Memos {
             size: 0,
             clock: 0,
             entries: FxHashMap::default(),
+            oldest: BTreeMap::new(),
             classes: FxHashMap::default(),
             by_template: FxHashMap::default(),
-            epoch: 0,
+            passing: None,
         }
     }
 
@@ -62,80 +66,89 @@ impl Memos {
 
     /// Whether a pod's results can be shared: it has nothing of its own that plugins read.
     pub fn shareable(pod: &Pod) -> bool {
-        pod.pin.is_none() && pod.claims.is_empty() && pod.node_name == crate::intern::Symbol::EMPTY
+        pod.pin.is_none() && pod.claims.is_empty() && pod.node_name == Symbol::EMPTY
     }
 
-    /// The memo of a shareable pod's class, up to date.
+    /// The memo of a shareable pod's class, up to date. A class is kept from its second pod on: where
+    /// every pod is another class, nothing is worth keeping.
     pub fn get(
         &mut self,
         snap: &Snapshot,
         profile: (usize, &Profile),
         pod: &Pod,
     ) -> Result<&mut Memo, Refusal> {
-        let class = self.class(snap, profile, pod);
+        let (class, seen) = self.class(snap, profile, pod);
         self.clock += 1;
-        let mut entry = match self.entries.remove(&class) {
-            Some(mut entry) => {
-                self.size -= entry.size;
-                entry.memo.catch_up(snap, profile.1, pod)?;
-                entry
+        if let Some(mut entry) = self.take(class) {
+            entry.memo.catch_up(snap, profile.1, pod)?;
+            return Ok(self.keep(class, entry.memo));
+        }
+        let passing = self.passing.take();
+        if let Some((known, mut memo)) = passing {
+            if known == class {
+                memo.catch_up(snap, profile.1, pod)?;
+                return Ok(self.keep(class, memo));
             }
-            None => {
-                let memo = Memo::build(snap, profile.1, pod)?;
-                Entry {
-                    memo,
-                    size: 0,
-                    used: 0,
-                    class,
-                }
+            if !seen {
+                memo.rebuild(snap, profile.1, pod)?;
+                return Ok(&mut self.passing.insert((class, memo)).1);
             }
-        };
-        entry.size = entry.memo.size();
-        entry.used = self.clock;
-        self.make_room(entry.size);
-        self.size += entry.size;
-        Ok(&mut self
-            .entries
-            .entry(class)
-            .insert_entry(entry)
-            .into_mut()
-            .memo)
+        }
+        let memo = Memo::build(snap, profile.1, pod)?;
+        if seen {
+            return Ok(self.keep(class, memo));
+        }
+        Ok(&mut self.passing.insert((class, memo)).1)
     }
 
-    fn make_room(&mut self, size: usize) {
+    fn take(&mut self, class: ClassId) -> Option<Entry> {
+        let entry = self.entries.remove(&class)?;
+        self.oldest.remove(&entry.used);
+        self.size -= entry.size;
+        Some(entry)
+    }
+
+    fn keep(&mut self, class: ClassId, memo: Memo) -> &mut Memo {
+        let (size, used) = (memo.size(), self.clock);
         while self.size + size > self.budget {
-            let Some(oldest) = self
-                .entries
-                .values()
-                .min_by_key(|e| e.used)
-                .map(|e| e.class)
-            else {
-                return;
+            let Some((_, oldest)) = self.oldest.pop_first() else {
+                break;
             };
             if let Some(entry) = self.entries.remove(&oldest) {
                 self.size -= entry.size;
             }
         }
+        self.size += size;
+        self.oldest.insert(used, class);
+        let entry = Entry { memo, size, used };
+        &mut self
+            .entries
+            .entry(class)
+            .insert_entry(entry)
+            .into_mut()
+            .memo
     }
 
-    fn class(&mut self, snap: &Snapshot, profile: (usize, &Profile), pod: &Pod) -> ClassId {
-        if self.epoch != snap.key_epoch() {
-            self.by_template.clear();
-            self.epoch = snap.key_epoch();
-        }
+    /// A pod's class, and whether a pod of it was seen before.
+    fn class(&mut self, snap: &Snapshot, profile: (usize, &Profile), pod: &Pod) -> (ClassId, bool) {
         let address = (profile.0, Arc::as_ptr(&pod.template).addr());
         if let Some((_, class)) = self.by_template.get(&address) {
-            return *class;
+            return (*class, true);
+        }
+        if self.by_template.len() >= TEMPLATES || self.classes.len() >= TEMPLATES {
+            self.forget();
         }
         let key = class_key(snap, profile, pod);
         let next = self.classes.len() as ClassId;
         let class = *self.classes.entry(key).or_insert(next);
-        if self.by_template.len() >= TEMPLATES {
-            self.by_template.clear();
-        }
         self.by_template
             .insert(address, (Arc::clone(&pod.template), class));
-        class
+        (class, class != next)
+    }
+
+    /// Numbers of classes start afresh, so what is known by them goes too.
+    fn forget(&mut self) {
+        *self = Memos::new(self.budget);
     }
 }
 

@@ -226,6 +226,24 @@ impl Rows<'_> {
         });
     }
 
+    /// The same where only the rows in `candidates` (ascending) can be rejected.
+    pub fn judge_only(
+        self,
+        candidates: &[Row],
+        out: &mut [Code],
+        mut judge: impl FnMut(Row) -> Code,
+    ) {
+        let Rows::All(_) = self else {
+            return self.judge(out, judge);
+        };
+        for &row in candidates {
+            let cell = &mut out[row as usize];
+            if *cell == Code::Success {
+                *cell = judge(row);
+            }
+        }
+    }
+
     /// Calls `visit` with each row and its cell of `out`.
     pub fn each<T>(self, out: &mut [T], mut visit: impl FnMut(Row, &mut T)) {
         match self {

@@ -72,9 +72,6 @@ impl Engine {
     }
 }
 
-/// Kind, namespace, name and JSON merge patch of one object.
-type Write<'py> = (&'static str, String, String, Bound<'py, PyBytes>);
-
 fn parse_pod(json: &[u8]) -> PyResult<object::Pod> {
     serde_json::from_slice(json).map_err(|e| core_error(format!("pod: {e}")))
 }
@@ -422,8 +419,14 @@ impl Engine {
     fn nominated_below(&self, pod: u32, node: &str) -> PyResult<Vec<u32>> {
         let engine = self.lock()?;
         let id = Self::pod(&engine, pod)?;
-        let row = engine.snap.interner.get(node).and_then(|name| engine.snap.nodes.row(name));
-        let pods = row.map(|row| engine.snap.nominated_below(row, id)).unwrap_or_default();
+        let row = engine
+            .snap
+            .interner
+            .get(node)
+            .and_then(|name| engine.snap.nodes.row(name));
+        let pods = row
+            .map(|row| engine.snap.nominated_below(row, id))
+            .unwrap_or_default();
         Ok(pods.into_iter().map(|pod| pod.0).collect())
     }
 

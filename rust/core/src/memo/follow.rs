@@ -58,16 +58,16 @@ impl Dirty {
 pub(super) struct Scratch {
     filters: Vec<Dirty>,
     scores: Vec<Dirty>,
-    codes: Vec<Code>,
+    pub(super) codes: Vec<Code>,
     /// Rows whose feasibility changed, ascending.
     flipped: Vec<Row>,
     /// Those of them that are feasible now, and the others.
     entered: Vec<Row>,
     left: Vec<Row>,
     /// Rows whose total must be computed anew.
-    touched: Vec<Row>,
+    pub(super) touched: Vec<Row>,
     local: Vec<Row>,
-    raw: Vec<i64>,
+    pub(super) raw: Vec<i64>,
 }
 
 impl Memo {
@@ -103,8 +103,7 @@ impl Memo {
     }
 
     fn remake(&mut self, snap: &Snapshot, profile: &Profile, pod: &Pod) -> Result<(), Refusal> {
-        *self = Memo::build(snap, profile, pod)?;
-        Ok(())
+        self.rebuild(snap, profile, pod)
     }
 
     /// Whether a change reaches beyond what the parts can follow.

@@ -61,12 +61,14 @@ struct Cordon {
 
 impl Filter for Cordon {
     fn filter(&self, snap: &Snapshot, rows: Rows<'_>, out: &mut [Code]) {
-        if !self.tolerated {
-            rows.judge(out, |row| match snap.nodes.info(row).unschedulable {
-                true => Code::UnschedulableAndUnresolvable,
-                false => Code::Success,
-            });
+        if self.tolerated {
+            return;
         }
+        let judge = |row| match snap.nodes.info(row).unschedulable {
+            true => Code::UnschedulableAndUnresolvable,
+            false => Code::Success,
+        };
+        rows.judge_only(snap.nodes.cordoned.rows(), out, judge);
     }
 
     fn status(&self, snap: &Snapshot, row: Row) -> Status {

@@ -93,10 +93,11 @@ fn follow(change: &Change) -> Affects {
 
 impl Filter for Tolerated {
     fn filter(&self, snap: &Snapshot, rows: Rows<'_>, out: &mut [Code]) {
-        rows.judge(out, |row| match self.rejects(snap, row) {
+        let judge = |row| match self.rejects(snap, row) {
             true => Code::UnschedulableAndUnresolvable,
             false => Code::Success,
-        });
+        };
+        rows.judge_only(snap.nodes.repelling.rows(), out, judge);
     }
 
     fn status(&self, snap: &Snapshot, row: Row) -> Status {
@@ -118,13 +119,21 @@ impl Filter for Tolerated {
 
 impl Score for Tolerated {
     fn score(&self, snap: &Snapshot, rows: Rows<'_>, out: &mut [i64]) {
-        rows.each(out, |row, score| {
+        let count = |row: Row| {
             let taints = snap.nodes.info(row).taints.iter();
             let soft = taints.filter(|t| t.effect == Effect::PreferNoSchedule);
-            *score = soft
-                .filter(|t| !tolerates(&self.tolerations, t, &self.effects))
-                .count() as i64;
-        });
+            soft.filter(|t| !tolerates(&self.tolerations, t, &self.effects))
+                .count() as i64
+        };
+        match rows {
+            Rows::All(_) => {
+                out.fill(0);
+                for &row in snap.nodes.discouraging.rows() {
+                    out[row as usize] = count(row);
+                }
+            }
+            Rows::List(_) => rows.each(out, |row, score| *score = count(row)),
+        }
     }
 
     fn normalize(&self) -> Normalize {

@@ -121,7 +121,7 @@ impl Snapshot {
         } else {
             self.order.add(row, &info.labels, self.zone_keys);
         }
-        let before = std::mem::replace(&mut self.nodes.info[row as usize], info);
+        let before = self.nodes.set_info(row, info);
         self.count_images(&before, row);
         self.nodes.set_allocatable(row, &amounts);
         self.nodes.allowed_pods.set(row, allowed);
@@ -147,7 +147,7 @@ impl Snapshot {
         if !waiting.is_empty() {
             self.waiting.insert(name, waiting);
         }
-        let info = std::mem::take(&mut self.nodes.info[row as usize]);
+        let info = self.nodes.set_info(row, NodeInfo::default());
         self.order.remove(row, &info.labels, self.zone_keys);
         self.count_images(&info, row);
         self.nodes.release_row(row);

@@ -48,6 +48,11 @@ pub struct Nodes {
     pub names: Vec<Symbol>,
     pub live: Vec<bool>,
     pub info: Vec<NodeInfo>,
+    /// Rows that are cordoned, have a taint that keeps pods away, or one that asks them to stay away:
+    /// usually few of many, so that nobody need look at the others.
+    pub cordoned: RowSet,
+    pub repelling: RowSet,
+    pub discouraging: RowSet,
     /// By resource, then by row.
     pub allocatable: Vec<Column>,
     pub requested: Vec<Column>,
@@ -149,13 +154,23 @@ impl Nodes {
         self.rows.remove(&self.name(row));
         self.live[row as usize] = false;
         self.names[row as usize] = Symbol::EMPTY;
-        self.info[row as usize] = NodeInfo::default();
         self.set_allocatable(row, &Amounts::default());
         for column in &mut self.percent {
             column.set(row, 0.0);
         }
         self.allowed_pods.set(row, 0);
         self.free.push(row);
+    }
+
+    /// Replaces what a node says of itself; returns what it said before.
+    pub(super) fn set_info(&mut self, row: Row, info: NodeInfo) -> NodeInfo {
+        self.cordoned.set(row, info.unschedulable);
+        self.repelling
+            .set(row, info.taints.iter().any(|t| t.effect.repels()));
+        let discourages = |t: &Taint| t.effect == Effect::PreferNoSchedule;
+        self.discouraging
+            .set(row, info.taints.iter().any(discourages));
+        std::mem::replace(&mut self.info[row as usize], info)
     }
 
     pub(super) fn set_allocatable(&mut self, row: Row, amounts: &Amounts) {
@@ -193,6 +208,24 @@ fn percent(allocatable: i64) -> f64 {
         100.0 / allocatable as f64
     } else {
         f64::NAN
+    }
+}
+
+/// A few rows, ascending.
+#[derive(Clone, Debug, Default)]
+pub struct RowSet(Vec<Row>);
+
+impl RowSet {
+    pub fn rows(&self) -> &[Row] {
+        &self.0
+    }
+
+    fn set(&mut self, row: Row, member: bool) {
+        match (self.0.binary_search(&row), member) {
+            (Err(at), true) => self.0.insert(at, row),
+            (Ok(at), false) => drop(self.0.remove(at)),
+            _ => {}
+        }
     }
 }
 
