@@ -69,7 +69,7 @@ class Decision:
     Attributes:
         result: ``placed``, ``unschedulable`` or ``failed``.
         row: the node's row where placed.
-        feasible, evaluated: numbers of nodes.
+        feasible, evaluated: numbers of nodes; where not placed, those with a status of their own.
         message: kube-scheduler's text where not placed.
         plugins: those that rejected the pod or some node.
 
@@ -98,6 +98,7 @@ class Eviction:
         row: the nominated node's row.
         victims: handles, the most important first.
         violations: victims whose eviction violates a PodDisruptionBudget.
+        message: what a FailedScheduling text says of it, after the reasons of the nodes.
 
     """
 

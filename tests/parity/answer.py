@@ -78,6 +78,9 @@ class _World:
         if pod.get("status", {}).get("phase") in _ENDED:
             return None
         handle = self.engine.add_pod(msgspec.json.encode(pod))
+        if pod["spec"].get("schedulerName", "default-scheduler") not in self.names:
+            # Another scheduler's pod is never in the queue, where nominations are kept.
+            self.engine.nominate(handle, None)
         self.pods[_key(pod)] = pod
         self.handles[_key(pod)] = handle
         self.keys[handle] = _key(pod)
@@ -119,7 +122,10 @@ class _Alone:
         self._world = _World(scenario, config)
         self._pending = scenario.get("pending", [])
         for pod in self._pending:
-            self._world.add(pod)
+            handle = self._world.add(pod)
+            if handle is not None:
+                # It is to be judged, also where it names its node already.
+                self._world.engine.forget(handle)
 
     def answer(self) -> Answer:
         order = self._world.engine.node_order()
@@ -233,7 +239,7 @@ class _Sequence:
         if eviction is None:
             return answer
         if eviction.message:
-            answer["message"] += f" preemption: {eviction.message}"
+            answer["message"] += f" {eviction.message}"
         if eviction.result == "helpless":
             answer["nominating"] = "clear"
             self._nominate(pod, "")

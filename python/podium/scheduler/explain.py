@@ -94,7 +94,7 @@ def _preempt(scheduler: Scheduler, handle: int, result: Explanation) -> None:
     if eviction is None:
         return
     if eviction.message:
-        result.message = f"{result.message} preemption: {eviction.message}"
+        result.message = f"{result.message} {eviction.message}"
     if eviction.row is not None:
         result.nominated = scheduler.engine.node_name(eviction.row)
     entries = scheduler.state.by_handles(eviction.victims)

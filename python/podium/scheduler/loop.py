@@ -299,7 +299,7 @@ class Scheduler:
         if eviction is None:
             return Attempt(entry, "unschedulable", message=message, feasible=feasible)
         if eviction.message:
-            message = f"{message} preemption: {eviction.message}"
+            message = f"{message} {eviction.message}"
         nominated: str | None = self.engine.nominated(entry.handle)
         victims: list[Entry] = []
         if eviction.row is not None:

@@ -21,20 +21,25 @@ pub fn audit(engine: &mut Engine, pod: PodId) -> Value {
     let Some((_, profile)) = engine.profile_of(pod) else {
         return json!({"result": "foreign"});
     };
-    if engine.snap.nodes.is_empty() {
-        let message = Diagnosis {
-            no_nodes: true,
-            ..Diagnosis::default()
-        }
-        .message("");
-        return json!({"result": "unschedulable", "feasible": [], "message": message});
-    }
     let mut answer = Map::new();
     let filters = pre_filters(&engine.snap, &profile, pod, &mut answer);
     answer.insert(
         "filter".into(),
         all_filters(&engine.snap, &profile, &filters),
     );
+    if engine.snap.nodes.is_empty() {
+        let message = Diagnosis {
+            no_nodes: true,
+            ..Diagnosis::default()
+        }
+        .message("");
+        answer.insert("result".into(), json!("unschedulable"));
+        answer.insert("message".into(), json!(message));
+        answer.insert("nominating".into(), json!("clear"));
+        answer.retain(|_, value| !is_empty(value));
+        answer.insert("feasible".into(), json!([]));
+        return Value::Object(answer);
+    }
     match Judged::new(&mut engine.snap, &profile, pod) {
         Err(rejection) => rejected(engine, pod, &profile, &rejection, &mut answer),
         Ok(judged) => judged_pod(engine, pod, &profile, &judged, &mut answer),
@@ -151,7 +156,7 @@ fn rejected(
     answer.insert("result".into(), json!("unschedulable"));
     let preemption = profile
         .preemption
-        .map(|_| preempt::after_rejection(&engine.snap, pod, rejection));
+        .map(|_| preempt::after_rejection(&engine.snap, profile, pod, rejection));
     post_filter(&engine.snap, message, preemption, answer);
 }
 
@@ -255,14 +260,10 @@ fn post_filter(
     preemption: Option<Preemption>,
     answer: &mut Map<String, Value>,
 ) {
-    let (nominating, said) = match &preemption {
-        None => ("keep", ""),
-        Some(Preemption::Nominate {
-            row,
-            victims,
-            message,
-            ..
-        }) => {
+    let nominating = match &preemption {
+        None | Some(Preemption::Ineligible { .. } | Preemption::Failed { .. }) => "keep",
+        Some(Preemption::Helpless { .. }) => "clear",
+        Some(Preemption::Nominate { row, victims, .. }) => {
             let victim = |id: &PodId| {
                 let pod = &snap.pods[*id];
                 format!(
@@ -276,15 +277,11 @@ fn post_filter(
                 "victims".into(),
                 json!(victims.iter().map(victim).collect::<Vec<_>>()),
             );
-            ("set", message.as_str())
-        }
-        Some(Preemption::Helpless { message }) => ("clear", message.as_str()),
-        Some(Preemption::Ineligible { message } | Preemption::Failed { message }) => {
-            ("keep", message.as_str())
+            "set"
         }
     };
-    if !said.is_empty() {
-        message.push_str(&format!(" preemption: {said}"));
+    if let Some(preemption) = &preemption {
+        message.push_str(&format!(" {}", preemption.text()));
     }
     answer.insert("message".into(), json!(message));
     answer.insert("nominating".into(), json!(nominating));

@@ -13,6 +13,8 @@ pub const NO_NODES: &str = "no nodes available to schedule pods";
 #[derive(Clone, Debug, Default)]
 pub struct Diagnosis {
     pub nodes: usize,
+    /// How many nodes have a status of their own.
+    pub judged: usize,
     /// Reason and how many nodes gave it, without order.
     pub reasons: Vec<(Reason, usize)>,
     /// A PreFilter plugin's message, which replaces the reasons.
@@ -33,6 +35,7 @@ impl Diagnosis {
         plugins.dedup();
         Diagnosis {
             nodes,
+            judged: 0,
             reasons: Vec::new(),
             pre_filter: Some(rejection.status.message()),
             plugins,
@@ -105,6 +108,7 @@ impl Diagnosis {
         let absent = (left_out > 0).then_some(Code::UnschedulableAndUnresolvable);
         Diagnosis {
             nodes,
+            judged: nodes - left_out,
             reasons: counts.into_iter().collect(),
             pre_filter: None,
             plugins,

@@ -58,8 +58,12 @@ pub enum Outcome {
 
 impl Engine {
     pub fn new(settings: Settings) -> Self {
+        let mut snap = Snapshot::default();
+        if settings.choose == Choose::Upstream {
+            snap.freeze_images();
+        }
         Engine {
-            snap: Snapshot::default(),
+            snap,
             settings,
             profiles: Vec::new(),
             memos: Memos::new(DEFAULT_BUDGET),
@@ -296,7 +300,9 @@ impl Engine {
         let args = profile.preemption?;
         self.snap.refresh();
         if self.snap.nodes.is_empty() {
-            return None;
+            return Some(Preemption::Helpless {
+                message: String::new(),
+            });
         }
         let seed = match self.settings.choose {
             Choose::Seeded(seed) => seed,
@@ -314,7 +320,9 @@ impl Engine {
                 };
                 Some(preempt::preempt(&mut self.snap, args, pod, failed))
             }
-            Err(rejection) => Some(preempt::after_rejection(&self.snap, pod, &rejection)),
+            Err(rejection) => Some(preempt::after_rejection(
+                &self.snap, &profile, pod, &rejection,
+            )),
         }
     }
 

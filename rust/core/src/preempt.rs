@@ -2,7 +2,7 @@
 
 use crate::diagnosis::Diagnosis;
 use crate::filtering::{Filters, Rejection};
-use crate::profile::PreemptionArgs;
+use crate::profile::{PreemptionArgs, Profile};
 use crate::snapshot::{PodId, Row, Snapshot};
 use crate::status::{Code, Status};
 use crate::trial::Trial;
@@ -20,16 +20,25 @@ pub enum Preemption {
         message: String,
     },
     /// Nothing can be done; an earlier nomination is void.
-    Helpless {
-        message: String,
-    },
+    Helpless { message: String },
     /// Nothing is done now; an earlier nomination stands.
-    Ineligible {
-        message: String,
-    },
-    Failed {
-        message: String,
-    },
+    Ineligible { message: String },
+    /// PostFilter itself failed; an earlier nomination stands.
+    Failed { message: String },
+}
+
+impl Preemption {
+    /// What a FailedScheduling text says of it, after the reasons of the nodes.
+    pub fn text(&self) -> String {
+        match self {
+            Preemption::Helpless { message } if message.is_empty() => String::new(),
+            Preemption::Nominate { message, .. }
+            | Preemption::Helpless { message }
+            | Preemption::Ineligible { message } => format!("preemption: {message}"),
+            // An error is shown as it is, without the name of the plugin.
+            Preemption::Failed { message } => message.clone(),
+        }
+    }
 }
 
 /// Everything preemption reads of the failed cycle.
@@ -90,7 +99,18 @@ pub fn preempt(
 }
 
 /// After a PreFilter rejection: no node has a status of its own, so eviction is not helpful anywhere.
-pub fn after_rejection(snap: &Snapshot, pod: PodId, rejection: &Rejection) -> Preemption {
+pub fn after_rejection(
+    snap: &Snapshot,
+    profile: &Profile,
+    pod: PodId,
+    rejection: &Rejection,
+) -> Preemption {
+    let early = rejection.status.code == Code::UnschedulableAndUnresolvable;
+    if early && profile.before_devices.contains(&rejection.plugin) {
+        return Preemption::Failed {
+            message: "not found".into(),
+        };
+    }
     let codes = vec![rejection.status.code; snap.nodes.len()];
     match ineligible(snap, pod, &codes) {
         Some(message) => Preemption::Ineligible {

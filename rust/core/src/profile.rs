@@ -75,6 +75,9 @@ pub struct Profile {
     pub reserve: Vec<Arc<dyn Plugin>>,
     /// The profile has plugins of the caller's in the scheduling cycle: no pod of it is placed in a batch.
     pub needs_caller: bool,
+    /// Plugins before DynamicResources in PreFilter order, if that takes part in PostFilter too: upstream's
+    /// PostFilter of it fails with `not found` where one of these ended PreFilter early.
+    pub before_devices: Vec<&'static str>,
     /// `None`: DefaultPreemption is disabled.
     pub preemption: Option<PreemptionArgs>,
 }
@@ -110,7 +113,9 @@ impl Profile {
         for (name, weight) in &document.score {
             score.extend(make(snap, name)?.map(|plugin| (plugin, *weight)));
         }
+        let before_devices = Self::before_devices(&document, &pre_filter);
         Ok(Profile {
+            before_devices,
             scheduler_name: snap.interner.intern(&document.scheduler_name),
             percentage: document.percentage_of_nodes_to_score.unwrap_or(0),
             pre_filter,
@@ -120,6 +125,23 @@ impl Profile {
             needs_caller: document.needs_caller,
             preemption: Self::preemption(&document)?,
         })
+    }
+
+    fn before_devices(document: &Document, pre_filter: &[Arc<dyn Plugin>]) -> Vec<&'static str> {
+        const NAME: &str = "DynamicResources";
+        let first = document.post_filter.iter().position(|name| name == NAME);
+        let preemption = document
+            .post_filter
+            .iter()
+            .position(|name| name == "DefaultPreemption");
+        let at = pre_filter.iter().position(|plugin| plugin.name() == NAME);
+        match (first, preemption, at) {
+            (Some(first), Some(preemption), Some(at)) if first < preemption => pre_filter[..at]
+                .iter()
+                .map(|plugin| plugin.name())
+                .collect(),
+            _ => Vec::new(),
+        }
     }
 
     fn preemption(document: &Document) -> Result<Option<PreemptionArgs>, ProfileError> {

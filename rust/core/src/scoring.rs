@@ -44,7 +44,11 @@ pub fn parts(
     for (plugin, weight) in &profile.score {
         match plugin.pre_score(snap, pod, feasible) {
             PreScore::Skip => {}
-            PreScore::Reject(status) => return Err((plugin.name(), status)),
+            PreScore::Reject(status) => {
+                let (name, why) = (plugin.name(), status.message());
+                let message = format!("running PreScore plugin \"{name}\": {why}");
+                return Err((name, Status::error(message)));
+            }
             PreScore::Run(score) => {
                 parts.push(Part {
                     plugin: plugin.name(),

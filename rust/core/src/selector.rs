@@ -94,6 +94,14 @@ impl Requirement {
             }
             _ => {}
         }
+        for (at, value) in source.values.iter().enumerate() {
+            check_value(value).map_err(|why| {
+                format!(
+                    "values[{at}][{}]: Invalid value: \"{value}\": {why}",
+                    source.key
+                )
+            })?;
+        }
         let mut values: Vec<_> = source.values.iter().map(|v| interner.intern(v)).collect();
         values.sort_unstable();
         values.dedup();
@@ -128,6 +136,23 @@ impl Requirement {
             (Operator::In | Operator::Exists | Operator::Gt | Operator::Lt, None) => false,
         }
     }
+}
+
+/// What a label value must be; apimachinery refuses requirements on others.
+fn check_value(value: &str) -> Result<(), &'static str> {
+    let inner = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+    let edge = |b: Option<u8>| b.is_none_or(|b| b.is_ascii_alphanumeric());
+    if value.len() > 63 {
+        return Err("must be no more than 63 bytes");
+    }
+    if value.bytes().all(inner) && edge(value.bytes().next()) && edge(value.bytes().last()) {
+        return Ok(());
+    }
+    Err(
+        "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', \
+         and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or \
+         '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
+    )
 }
 
 /// A compiled `metav1.LabelSelector`: a nil selector matches nothing, an empty one everything.

@@ -105,11 +105,14 @@ impl From<Outcome> for Decision {
                 evaluated,
                 ..none("placed", String::new(), Vec::new())
             },
-            Outcome::Unschedulable(diagnosis) => none(
-                "unschedulable",
-                diagnosis.message(""),
-                diagnosis.plugins.clone(),
-            ),
+            Outcome::Unschedulable(diagnosis) => Decision {
+                evaluated: diagnosis.judged,
+                ..none(
+                    "unschedulable",
+                    diagnosis.message(""),
+                    diagnosis.plugins.clone(),
+                )
+            },
             Outcome::Failed(message) => none("failed", message, Vec::new()),
         }
     }
@@ -117,28 +120,28 @@ impl From<Outcome> for Decision {
 
 impl From<Preemption> for Eviction {
     fn from(preemption: Preemption) -> Self {
-        let none = |result, message| Eviction {
+        let none = |result| Eviction {
             result,
             row: None,
             victims: Vec::new(),
             violations: 0,
-            message,
+            message: preemption.text(),
         };
-        match preemption {
+        match &preemption {
             Preemption::Nominate {
                 row,
                 victims,
                 violations,
-                message,
+                ..
             } => Eviction {
-                row: Some(row),
-                victims: victims.into_iter().map(|v| v.0).collect(),
-                violations,
-                ..none("nominate", message)
+                row: Some(*row),
+                victims: victims.iter().map(|v| v.0).collect(),
+                violations: *violations,
+                ..none("nominate")
             },
-            Preemption::Helpless { message } => none("helpless", message),
-            Preemption::Ineligible { message } => none("ineligible", message),
-            Preemption::Failed { message } => none("failed", message),
+            Preemption::Helpless { .. } => none("helpless"),
+            Preemption::Ineligible { .. } => none("ineligible"),
+            Preemption::Failed { .. } => none("failed"),
         }
     }
 }

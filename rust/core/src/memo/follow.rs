@@ -146,7 +146,7 @@ impl Memo {
         for (part, dirty) in self.filters.parts.iter_mut().zip(dirty.iter_mut()) {
             dirty.clear();
             for change in changes {
-                if let Some(row) = row_of(change) {
+                if let Some(row) = change.row() {
                     dirty.add(snap, part.filter.follow(snap, change), row);
                 }
             }
@@ -229,7 +229,7 @@ impl Memo {
         for (scored, dirty) in self.scores.iter_mut().zip(dirty.iter_mut()) {
             dirty.clear();
             for change in changes {
-                if let Some(row) = row_of(change) {
+                if let Some(row) = change.row() {
                     dirty.add(snap, scored.part.score.follow(snap, change), row);
                 }
             }
@@ -336,14 +336,5 @@ impl Memo {
             self.scores[at].extremes = self.extremes(&self.scores[at].raw);
         }
         self.scores[at].extremes != before
-    }
-}
-
-fn row_of(change: &Change) -> Option<Row> {
-    match change {
-        Change::Placed { row, .. } | Change::Removed { row, .. } | Change::Node { row } => {
-            Some(*row)
-        }
-        Change::World | Change::Storage => None,
     }
 }

@@ -33,14 +33,15 @@ impl Plugin for ImageLocality {
     fn pre_score(&self, snap: &Snapshot, pod: &Pod, _: &[Row]) -> PreScore {
         let images = &pod.template.images;
         let nodes = snap.nodes.count() as f64;
-        let worth = |name: &Symbol| {
+        let names = images.names.iter();
+        let known = names.filter_map(|name| {
             let (size, holders) = snap.image(*name)?;
-            // Spread over many nodes, an image counts in full: otherwise its few holders would fill up.
-            Some((*name, (size as f64 * (f64::from(holders) / nodes)) as i64))
-        };
+            Some((*name, worth(size, holders, nodes)))
+        });
         PreScore::Run(Box::new(Worth {
-            images: images.names.iter().filter_map(worth).collect(),
+            images: known.collect(),
             max: MAX_PER_IMAGE * images.count,
+            nodes,
         }))
     }
 
@@ -49,15 +50,35 @@ impl Plugin for ImageLocality {
     }
 }
 
+/// Spread over many nodes, an image counts in full: otherwise its few holders would fill up.
+fn worth(size: i64, holders: u32, nodes: f64) -> i64 {
+    (size as f64 * (f64::from(holders) / nodes)) as i64
+}
+
 /// What each of the pod's images, in its own order and as often as it is named, adds on a node that
 /// has it. Images that no node has are left out.
 #[derive(Clone, Debug)]
 struct Worth {
     images: Box<[(Symbol, i64)]>,
     max: i64,
+    nodes: f64,
 }
 
 impl Worth {
+    /// What an image adds on a row: nothing if the node does not have it.
+    fn on(&self, snap: &Snapshot, row: Row, name: Symbol, worth_now: i64) -> i64 {
+        if let Some(frozen) = snap.frozen_images(row) {
+            let state = frozen.iter().find(|(image, _, _)| *image == name);
+            return state.map_or(0, |(_, size, holders)| worth(*size, *holders, self.nodes));
+        }
+        let present = &snap.nodes.info(row).images;
+        if present.iter().any(|(image, _)| *image == name) {
+            worth_now
+        } else {
+            0
+        }
+    }
+
     fn score(&self, sum: i64) -> i64 {
         // As upstream: below the lower threshold wins over above the upper one.
         let sum = if sum < MIN_THRESHOLD {
@@ -77,14 +98,11 @@ impl Score for Worth {
             return;
         }
         rows.each(out, |row, score| {
-            let present = &snap.nodes.info(row).images;
-            let has = |(name, _): &&(Symbol, i64)| present.iter().any(|(p, _)| p == name);
-            let sum = self
+            let each = self
                 .images
                 .iter()
-                .filter(has)
-                .fold(0i64, |sum, (_, w)| sum.wrapping_add(*w));
-            *score = Worth::score(self, sum);
+                .map(|(name, worth)| self.on(snap, row, *name, *worth));
+            *score = Worth::score(self, each.fold(0i64, i64::wrapping_add));
         });
     }
 

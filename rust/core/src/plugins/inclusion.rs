@@ -38,6 +38,7 @@ impl Inclusion {
                     selector: terms.selector.clone(),
                     required: terms.required.clone(),
                     preferred: None,
+                    preferred_error: None,
                 };
                 let pin = pod.pin.filter(|_| is_pinned(&terms));
                 (terms, pin)

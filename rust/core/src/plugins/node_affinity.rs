@@ -80,6 +80,9 @@ impl Plugin for NodeAffinity {
         if own.is_none() && self.preferred.is_empty() {
             return PreScore::Skip;
         }
+        if let Some(error) = &pod.template.node_affinity.preferred_error {
+            return PreScore::Reject(Status::error(error.to_string()));
+        }
         // A term of weight 0 or without parts adds nothing; so does one that cannot be parsed.
         let counts = |p: &&PreferredTerm| p.weight != 0 && p.term.valid;
         let terms = self.preferred.iter().chain(own.iter().flatten());

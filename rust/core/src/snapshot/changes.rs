@@ -29,6 +29,18 @@ pub enum Change {
     World,
 }
 
+impl Change {
+    /// The row it is about, if it is about one.
+    pub fn row(&self) -> Option<Row> {
+        match self {
+            Change::Placed { row, .. } | Change::Removed { row, .. } | Change::Node { row } => {
+                Some(*row)
+            }
+            Change::World | Change::Storage => None,
+        }
+    }
+}
+
 /// A position in the log; positions only grow.
 pub type Generation = u64;
 

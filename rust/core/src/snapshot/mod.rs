@@ -58,6 +58,10 @@ pub struct Snapshot {
     namespaces: FxHashMap<Symbol, Labels>,
     /// Image name to the size that its first node reported and the number of nodes that have it.
     images: FxHashMap<Symbol, (i64, u32)>,
+    /// What each row's images are taken for: the counts as they were when its node last changed, which is
+    /// what kube-scheduler's cache makes of them. Empty unless that is wanted.
+    frozen_images: Vec<Box<[(Symbol, i64, u32)]>>,
+    frozen_at: Option<Generation>,
     /// Bound pods whose node does not exist (yet), by node name.
     waiting: FxHashMap<Symbol, Vec<PodId>>,
     nominations: Nominations,
@@ -86,6 +90,8 @@ impl Default for Snapshot {
             changes: ChangeLog::default(),
             namespaces: FxHashMap::default(),
             images: FxHashMap::default(),
+            frozen_images: Vec::new(),
+            frozen_at: None,
             waiting: FxHashMap::default(),
             nominations: Nominations::default(),
             prototypes: Prototypes::default(),
@@ -181,6 +187,36 @@ impl Snapshot {
     /// Size of an image by its first reporter, and how many nodes have it.
     pub fn image(&self, name: Symbol) -> Option<(i64, u32)> {
         self.images.get(&name).copied()
+    }
+
+    /// From now on image counts are those that kube-scheduler's cache has: frozen per node whenever the
+    /// node or its pods change, so stale elsewhere.
+    pub fn freeze_images(&mut self) {
+        self.frozen_at = Some(0);
+    }
+
+    /// Name, size and number of nodes of each image on a row, as frozen; `None` if counts are exact.
+    pub fn frozen_images(&self, row: Row) -> Option<&[(Symbol, i64, u32)]> {
+        self.frozen_at?;
+        self.frozen_images.get(row as usize).map(|list| &**list)
+    }
+
+    fn refreeze_images(&mut self) {
+        let Some(since) = self.frozen_at else { return };
+        self.frozen_images.resize(self.nodes.len(), Box::default());
+        let rows: Vec<Row> = match self.changes.since(since) {
+            Some(changes) => changes.iter().filter_map(Change::row).collect(),
+            None => (0..self.nodes.len() as Row).collect(),
+        };
+        for row in rows {
+            let images = self.nodes.info(row).images.iter();
+            let state = |(name, _): &(Symbol, i64)| {
+                let (size, nodes) = self.image(*name)?;
+                Some((*name, size, nodes))
+            };
+            self.frozen_images[row as usize] = images.filter_map(state).collect();
+        }
+        self.frozen_at = Some(self.changes.now());
     }
 
     pub fn namespace_labels(&self, namespace: Symbol) -> &Labels {
@@ -353,5 +389,6 @@ impl Snapshot {
     /// Must run before a cycle: brings the node order up to date.
     pub fn refresh(&mut self) {
         self.order.refresh();
+        self.refreeze_images();
     }
 }

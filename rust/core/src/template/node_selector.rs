@@ -10,6 +10,9 @@ pub struct NodeTerms {
     /// ORed required terms; `Some([])` matches no node.
     pub required: Option<Box<[NodeTerm]>>,
     pub preferred: Option<Box<[PreferredTerm]>>,
+    /// Why the first preferred term that counts cannot be parsed: an error of the whole cycle, while such
+    /// a required term only matches nothing.
+    pub preferred_error: Option<Box<str>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -42,7 +45,21 @@ impl NodeTerms {
             .as_ref()
             .and_then(|a| a.node_affinity.as_ref());
         let pinned = pin(spec).is_some();
+        let preferred = affinity.and_then(|a| a.preferred.as_ref());
+        let counts = |p: &&object::PreferredSchedulingTerm| p.weight != 0;
+        let error = preferred
+            .into_iter()
+            .flatten()
+            .filter(counts)
+            .enumerate()
+            .find_map(|(at, p)| {
+                let error = NodeTerm::compile(&p.preference, false, interner)
+                    .err()
+                    .flatten()?;
+                Some(format!("[{at}].{error}").into())
+            });
         NodeTerms {
+            preferred_error: error,
             selector: spec
                 .node_selector
                 .as_ref()
@@ -51,15 +68,13 @@ impl NodeTerms {
                 let terms = required.node_selector_terms.iter();
                 terms.map(|t| NodeTerm::new(t, pinned, interner)).collect()
             }),
-            preferred: affinity
-                .and_then(|a| a.preferred.as_ref())
-                .map(|preferred| {
-                    let compile = |p: &object::PreferredSchedulingTerm| PreferredTerm {
-                        weight: p.weight,
-                        term: NodeTerm::new(&p.preference, false, interner),
-                    };
-                    preferred.iter().map(compile).collect()
-                }),
+            preferred: preferred.map(|preferred| {
+                let compile = |p: &object::PreferredSchedulingTerm| PreferredTerm {
+                    weight: p.weight,
+                    term: NodeTerm::new(&p.preference, false, interner),
+                };
+                preferred.iter().map(compile).collect()
+            }),
         }
     }
 
@@ -108,34 +123,41 @@ impl NodeTerm {
         Self::compile(source, pinned, interner).unwrap_or_default()
     }
 
+    /// The error of an empty term is `None`: it matches nothing, and nobody complains.
     fn compile(
         source: &object::NodeSelectorTerm,
         pinned: bool,
         interner: &mut Interner,
-    ) -> Option<Self> {
+    ) -> Result<Self, Option<String>> {
         if source.match_expressions.is_empty() && source.match_fields.is_empty() {
-            return None;
+            return Err(None);
         }
-        let expressions: Result<Box<[_]>, _> = source
-            .match_expressions
-            .iter()
-            .map(|e| Requirement::new(e, interner))
-            .collect();
+        let mut expressions = Vec::with_capacity(source.match_expressions.len());
+        for (at, expression) in source.match_expressions.iter().enumerate() {
+            let compiled = Requirement::new(expression, interner);
+            expressions
+                .push(compiled.map_err(|why| Some(format!("matchExpressions[{at}].{why}")))?);
+        }
         let mut fields = Vec::with_capacity(source.match_fields.len());
-        for field in &source.match_fields {
+        for (at, field) in source.match_fields.iter().enumerate() {
+            let invalid = || {
+                Some(format!(
+                    "matchFields[{at}]: not a valid field selector requirement"
+                ))
+            };
             let [value] = field.values.as_slice() else {
-                return None;
+                return Err(invalid());
             };
             let value = interner.intern(value);
             fields.push(match (field.key.as_str(), field.operator.as_str()) {
                 ("metadata.name", "In") if pinned => FieldRequirement::Pinned,
                 ("metadata.name", "In") => FieldRequirement::Is(value),
                 ("metadata.name", "NotIn") => FieldRequirement::IsNot(value),
-                _ => return None,
+                _ => return Err(invalid()),
             });
         }
-        Some(NodeTerm {
-            expressions: expressions.ok()?,
+        Ok(NodeTerm {
+            expressions: expressions.into(),
             fields: fields.into(),
             valid: true,
         })
