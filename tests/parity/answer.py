@@ -256,9 +256,9 @@ class _Sequence:
     def _evict(self, victims: list[str], time: str) -> None:
         for key in victims:
             pod = self._world.pods[key]
-            self._leaving.append(key)
             if pod["metadata"].get("deletionTimestamp"):
                 continue
+            self._leaving.append(key)
             condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
             status = pod.get("status", {})
             status = status | {"conditions": [*status.get("conditions", []), condition]}

@@ -154,9 +154,7 @@ fn rejected(
         Outcome::Placed { .. } => unreachable!("a rejection places nothing"),
     };
     answer.insert("result".into(), json!("unschedulable"));
-    let preemption = profile
-        .preemption
-        .map(|_| preempt::after_rejection(&engine.snap, profile, pod, rejection));
+    let preemption = preempt::after_rejection(&engine.snap, profile, pod, rejection);
     post_filter(&engine.snap, message, preemption, answer);
 }
 
@@ -207,6 +205,11 @@ fn ranked(
     let snap = &engine.snap;
     let ranking = match cycle::rank(snap, profile, pod, rows) {
         Ok(ranking) => ranking,
+        // A single node is taken without scoring.
+        Err(_) if rows.len() == 1 => {
+            answer.insert("winner".into(), json!(name(snap, rows[0])));
+            return;
+        }
         Err(status) => {
             answer.insert("result".into(), json!("error"));
             answer.insert("error".into(), json!(status.message()));

@@ -66,7 +66,11 @@ impl Judged {
 
 /// Rows where the pods nominated there leave no room for `pod`.
 pub fn crowded(snap: &mut Snapshot, filters: &Filters, pod: PodId) -> Vec<(Row, Refused)> {
-    let rows = snap.rows_nominated_above(pod);
+    let mut rows = snap.rows_nominated_above(pod);
+    if filters.nodes.is_some() {
+        let looked_at = filters.rows(snap);
+        rows.retain(|row| looked_at.contains(row));
+    }
     if rows.is_empty() {
         return Vec::new();
     }

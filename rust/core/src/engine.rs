@@ -297,33 +297,31 @@ impl Engine {
     /// PostFilter of a pod that `schedule` just found unschedulable.
     pub fn preempt(&mut self, pod: PodId, attempt: u64) -> Option<Preemption> {
         let (_, profile) = self.profile_of(pod)?;
-        let args = profile.preemption?;
         self.snap.refresh();
         if self.snap.nodes.is_empty() {
             return Some(Preemption::Helpless {
                 message: String::new(),
             });
         }
-        let seed = match self.settings.choose {
-            Choose::Seeded(seed) => seed,
-            Choose::Upstream => 0,
-        };
-        let uid = &self.snap.pods[pod].uid;
-        let draw = draw(seed ^ PREEMPTION, uid, attempt);
-        match Judged::new(&mut self.snap, &profile, pod) {
-            Ok(judged) => {
-                let codes = judged.codes(&self.snap);
-                let failed = Failed {
-                    filters: &judged.filters,
-                    codes: &codes,
-                    draw,
-                };
-                Some(preempt::preempt(&mut self.snap, args, pod, failed))
+        let judged = match Judged::new(&mut self.snap, &profile, pod) {
+            Ok(judged) => judged,
+            Err(rejection) => {
+                return preempt::after_rejection(&self.snap, &profile, pod, &rejection);
             }
-            Err(rejection) => Some(preempt::after_rejection(
-                &self.snap, &profile, pod, &rejection,
-            )),
-        }
+        };
+        let args = profile.preemption?;
+        let draw = match self.settings.choose {
+            // Upstream starts anywhere; the first node is as good.
+            Choose::Upstream => 0,
+            Choose::Seeded(seed) => draw(seed ^ PREEMPTION, &self.snap.pods[pod].uid, attempt),
+        };
+        let codes = judged.codes(&self.snap);
+        let failed = Failed {
+            filters: &judged.filters,
+            codes: &codes,
+            draw,
+        };
+        Some(preempt::preempt(&mut self.snap, args, pod, failed))
     }
 
     /// Takes a node for a pod: on the node's books, with all that plugins reserve. On refusal nothing

@@ -99,27 +99,29 @@ pub fn preempt(
 }
 
 /// After a PreFilter rejection: no node has a status of its own, so eviction is not helpful anywhere.
+/// `None`: no PostFilter plugin has anything to say.
 pub fn after_rejection(
     snap: &Snapshot,
     profile: &Profile,
     pod: PodId,
     rejection: &Rejection,
-) -> Preemption {
+) -> Option<Preemption> {
     let early = rejection.status.code == Code::UnschedulableAndUnresolvable;
     if early && profile.before_devices.contains(&rejection.plugin) {
-        return Preemption::Failed {
+        return Some(Preemption::Failed {
             message: "not found".into(),
-        };
+        });
     }
+    profile.preemption?;
     let codes = vec![rejection.status.code; snap.nodes.len()];
-    match ineligible(snap, pod, &codes) {
+    Some(match ineligible(snap, pod, &codes) {
         Some(message) => Preemption::Ineligible {
             message: message.into(),
         },
         None => Preemption::Helpless {
             message: helpless(snap.nodes.count(), &[]),
         },
-    }
+    })
 }
 
 fn ineligible(snap: &Snapshot, id: PodId, codes: &[Code]) -> Option<&'static str> {

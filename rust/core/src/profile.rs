@@ -129,17 +129,16 @@ impl Profile {
 
     fn before_devices(document: &Document, pre_filter: &[Arc<dyn Plugin>]) -> Vec<&'static str> {
         const NAME: &str = "DynamicResources";
-        let first = document.post_filter.iter().position(|name| name == NAME);
-        let preemption = document
-            .post_filter
-            .iter()
-            .position(|name| name == "DefaultPreemption");
+        let post_filter = &document.post_filter;
+        let place = |name: &str| post_filter.iter().position(|n| n == name);
         let at = pre_filter.iter().position(|plugin| plugin.name() == NAME);
-        match (first, preemption, at) {
-            (Some(first), Some(preemption), Some(at)) if first < preemption => pre_filter[..at]
-                .iter()
-                .map(|plugin| plugin.name())
-                .collect(),
+        match (place(NAME), place("DefaultPreemption"), at) {
+            (Some(own), preemption, Some(at)) if preemption.is_none_or(|other| own < other) => {
+                pre_filter[..at]
+                    .iter()
+                    .map(|plugin| plugin.name())
+                    .collect()
+            }
             _ => Vec::new(),
         }
     }

@@ -5,6 +5,7 @@ use crate::object::{LabelSelector, Service, SetWorkload, StringMap};
 use crate::selector::{Labels, Requirement, Selector};
 use crate::template::{Owner, Template};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 /// Kind of a controller whose selector counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,25 +69,37 @@ impl Owners {
     /// Upstream's `helper.DefaultSelector`: all Services of the namespace that select the pod, merged,
     /// AND the selector of its controller. `None` if that has no requirement at all.
     pub fn default_selector(&self, pod: &Template, interner: &Interner) -> Option<Selector> {
-        let mut requirements: Vec<Requirement> = Vec::new();
+        // One map of labels: where two say different things of a key, the later wins, as upstream.
+        let mut merged: BTreeMap<Symbol, Symbol> = BTreeMap::new();
         for ((namespace, _), labels) in &self.services {
             let selects = |(key, value): (Symbol, Symbol)| pod.labels.get(key) == Some(value);
             if *namespace == pod.namespace && labels.iter().all(selects) {
-                requirements.extend(labels.iter().map(|(k, v)| Requirement::equals(k, v)));
+                merged.extend(labels.iter());
             }
         }
-        let controller = pod.owner.and_then(|owner| {
-            let kind = controller_kind(owner, interner)?;
-            self.controllers.get(&(kind, (pod.namespace, owner.name)))
-        });
-        match controller {
-            Some(Selector::All(more)) => {
-                requirements.extend(more.iter().cloned());
-                Self::merged(requirements)
-            }
+        let owner = pod
+            .owner
+            .and_then(|owner| Some((controller_kind(owner, interner)?, owner.name)));
+        let controller = owner.and_then(|(kind, name)| {
+            let selector = self.controllers.get(&(kind, (pod.namespace, name)))?;
             // A controller without selector adds nothing, it does not forbid.
-            Some(Selector::Nothing) | None => Self::merged(requirements),
+            let Selector::All(requirements) = selector else {
+                return None;
+            };
+            Some((kind, requirements))
+        });
+        let mut more: &[Requirement] = &[];
+        match controller {
+            Some((ControllerKind::ReplicationController, equalities)) => {
+                merged.extend(equalities.iter().map(|r| (r.key, r.values[0])));
+            }
+            Some((_, requirements)) => more = requirements,
+            None => {}
         }
+        let equalities = merged
+            .into_iter()
+            .map(|(key, value)| Requirement::equals(key, value));
+        Self::merged(equalities.chain(more.iter().cloned()).collect())
     }
 
     /// In one order whatever the order of the Services, so that equal selectors compare equal.
