@@ -186,8 +186,11 @@ class Engine:
     def feasible(self, pod: int, /) -> list[str]:
         """Names of the nodes that pass every filter, in node order."""
 
-    def volume_writes(self, pod: int, /) -> list[tuple[str, str, str, bytes]]:
-        """What must be written before a reserved pod can be bound: kind, namespace, name, merge patch."""
+    def volume_writes(self, pod: int, /) -> list[tuple[str, str, str, bytes, bytes]]:
+        """What must be written before a reserved pod can be bound.
+
+        Kind, namespace, name, JSON merge patch, and the write as ``VolumeController.write`` takes it.
+        """
 
     def volumes_bound(self, pod: int, /) -> bool:
         """Tell whether all claims of a reserved pod are bound; raises CoreError if they never will be."""
@@ -384,3 +387,22 @@ class FairShares:
 
     def digest(self) -> int:
         """Return a hash of the books; equal after a charge and its refund."""
+
+@final
+class VolumeController:
+    """Storage of a cluster in memory, and the controllers and provisioners that act on it at once.
+
+    What kube-controller-manager v1.37.2 does with claims and volumes, without its delays. Raises
+    ``podium.errors.CoreError`` for JSON that is no such object, and for writes that the API server refuses.
+    """
+
+    def __new__(cls) -> VolumeController: ...
+    def apply(self, kind: str, json: bytes, /) -> None:
+        """Take over an object; kinds that have nothing to do with storage are ignored."""
+
+    def remove(self, kind: str, namespace: str, name: str, /) -> None: ...
+    def write(self, action: bytes, /) -> None:
+        """Carry out a write of the scheduler."""
+
+    def settle(self) -> list[tuple[str, str, str, bytes | None]]:
+        """Let the controllers act; returns kind, namespace, name and JSON of what changed, None if deleted."""

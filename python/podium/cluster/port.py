@@ -83,6 +83,8 @@ class VolumeWrite:
     namespace: str
     name: str
     patch: bytes
+    action: bytes = b""
+    """The same as the core's volume controller takes it."""
 
 
 @dataclass(frozen=True, slots=True)

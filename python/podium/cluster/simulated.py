@@ -2,27 +2,44 @@
 
 import heapq
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from podium.api import Condition, Object, Pod
+from podium._core import VolumeController
+from podium.api import (
+    Condition,
+    Object,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    kind_of,
+)
 from podium.cluster.port import (
     Action,
     Applied,
     Bind,
+    BindVolumes,
     Bound,
     Emit,
     Event,
     PatchStatus,
     Preempt,
     Removed,
+    Returned,
 )
+from podium.errors import CoreError
 
 SECOND = 1_000_000_000
 _EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 _GRACE_SECONDS = 30
+
+#: Kinds that the controllers of storage write.
+_STORAGE: dict[str, Callable[[bytes], Object]] = {
+    "PersistentVolume": msgspec.json.Decoder(PersistentVolume).decode,
+    "PersistentVolumeClaim": msgspec.json.Decoder(PersistentVolumeClaim).decode,
+}
 
 
 class SimulatedCluster:
@@ -35,6 +52,8 @@ class SimulatedCluster:
         self._order = itertools.count()
         self._pods: dict[str, Pod] = {}
         self._bound_to: dict[str, str] = {}
+        self._storage = VolumeController()
+        self._stored: dict[tuple[str, str, str], Object] = {}
         self.emitted: list[Emit] = []
         self.evicted: list[Preempt] = []
 
@@ -57,6 +76,7 @@ class SimulatedCluster:
         """Add or change objects now."""
         for item in objects:
             self._happen(Applied(item))
+        self._settle()
 
     def schedule(self, at: int, event: Event) -> None:
         """Let something happen at a time to come."""
@@ -70,9 +90,21 @@ class SimulatedCluster:
                 if isinstance(item, Pod) and self._pods.pop(uid, None) is None:
                     return
                 self._bound_to.pop(uid, None)
+                if not isinstance(item, Pod):
+                    meta = item.metadata
+                    self._storage.remove(kind_of(type(item)), meta.namespace, meta.name)
             elif isinstance(item, Pod):
                 self._pods[uid] = item
+            else:
+                self._store(item)
         self._events.append(event)
+
+    def _store(self, item: Object) -> None:
+        """Show an object to the controllers of storage."""
+        kind = kind_of(type(item))
+        self._storage.apply(kind, msgspec.json.encode(item))
+        if kind in _STORAGE:
+            self._stored[kind, item.metadata.namespace, item.metadata.name] = item
 
     def events(self) -> Sequence[Event]:
         """Return what happened since the last call."""
@@ -96,6 +128,8 @@ class SimulatedCluster:
         for action in actions:
             if isinstance(action, Bind):
                 self._bind(action)
+            elif isinstance(action, BindVolumes):
+                self._bind_volumes(action)
             elif isinstance(action, Preempt):
                 self._preempt(action)
             elif isinstance(action, PatchStatus):
@@ -110,6 +144,29 @@ class SimulatedCluster:
             if uid not in self._pods:
                 del self._bound_to[uid]
         self._events.append(Bound(present))
+
+    def _bind_volumes(self, action: BindVolumes) -> None:
+        """Write claims and volumes; the controllers act at once, so the answer is known."""
+        message = ""
+        try:
+            for write in action.writes:
+                self._storage.write(write.action)
+        except CoreError as error:
+            message = str(error)
+        self._settle()
+        self._events.append(Returned(action.uid, action.epoch, "preBind", "VolumeBinding", message))
+
+    def _settle(self) -> None:
+        """Let the controllers of storage act, and tell what they changed."""
+        for kind, namespace, name, json in self._storage.settle():
+            at = (kind, namespace, name)
+            if json is None:
+                gone = self._stored.pop(at, None)
+                if gone is not None:
+                    self._events.append(Removed(gone))
+            else:
+                self._stored[at] = _STORAGE[kind](json)
+                self._events.append(Applied(self._stored[at]))
 
     def _preempt(self, action: Preempt) -> None:
         uid = action.victim.metadata.uid

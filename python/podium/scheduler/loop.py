@@ -30,6 +30,7 @@ from podium.cluster.port import (
 from podium.framework.config import SchedulerConfig
 from podium.framework.events import Action as What
 from podium.framework.events import ClusterEvent, Resource
+from podium.scheduler import volumes
 from podium.scheduler.events import bit, bits
 from podium.scheduler.groups import group_of
 from podium.scheduler.registrations import NATIVE_EVENTS
@@ -231,6 +232,10 @@ class Scheduler:
             entry.node = node
             uid = entry.pod.metadata.uid
             self._binding.add(uid)
+            first = volumes.begin(self.engine, entry) if entry.pod.spec.volumes else None
+            if first is not None:
+                actions.append(first)
+                continue
             ready_uids.append(uid)
             ready_nodes.append(node)
         if ready_uids:
@@ -249,10 +254,10 @@ class Scheduler:
         entry = self.state.entry(event.uid)
         if entry is None or entry.epoch != event.epoch or entry.node is None:
             return
-        if event.message:
-            self._give_up(
-                event.uid, f'running PreBind plugin "{event.plugin}": {event.message}', now, actions
-            )
+        message = event.message or volumes.problem(self.engine, entry)
+        if message:
+            message = f'running PreBind plugin "{event.plugin}": {message}'
+            self._give_up(event.uid, message, now, actions)
         else:
             actions.append(Bind([event.uid], [entry.node]))
 

@@ -15,7 +15,13 @@ use pyo3::types::{PyBytes, PyDict};
 use std::sync::{Mutex, MutexGuard};
 
 /// Kind, namespace, name, JSON merge patch.
-type VolumeWrite<'py> = (&'static str, String, String, Bound<'py, PyBytes>);
+type VolumeWrite<'py> = (
+    &'static str,
+    String,
+    String,
+    Bound<'py, PyBytes>,
+    Bound<'py, PyBytes>,
+);
 
 /// See the stub for the contract. Pods are handles (u32), nodes are rows (u32).
 #[pyclass(frozen, module = "podium._core")]
@@ -310,25 +316,25 @@ impl Engine {
         Ok(node.map(|name| engine.snap.interner.text(name).to_owned()))
     }
 
-    /// What must be written before a reserved pod can be bound: kind, namespace, name, JSON merge patch.
+    /// What must be written before a reserved pod can be bound: kind, namespace, name, JSON merge patch,
+    /// and the write as the volume controller of a cluster in memory takes it.
     fn volume_writes<'py>(&self, py: Python<'py>, pod: u32) -> PyResult<Vec<VolumeWrite<'py>>> {
         let engine = self.lock()?;
         let id = Self::pod(&engine, pod)?;
-        let actions = volumes::pre_bind(&engine.snap, id);
         let write = |action: BindAction| {
-            let patch = PyBytes::new(py, action.patch().to_string().as_bytes());
-            if action.volume.is_empty() {
-                (
-                    "PersistentVolumeClaim",
-                    action.namespace,
-                    action.claim,
-                    patch,
-                )
-            } else {
-                ("PersistentVolume", String::new(), action.volume, patch)
-            }
+            let bytes = |json: String| PyBytes::new(py, json.as_bytes());
+            let patch = bytes(action.patch().to_string());
+            let whole = serde_json::to_string(&action).map_err(|e| core_error(e.to_string()))?;
+            let (kind, namespace, name) = match action.volume.as_str() {
+                "" => ("PersistentVolumeClaim", action.namespace, action.claim),
+                _ => ("PersistentVolume", String::new(), action.volume),
+            };
+            Ok((kind, namespace, name, patch, bytes(whole)))
         };
-        Ok(actions.into_iter().map(write).collect())
+        volumes::pre_bind(&engine.snap, id)
+            .into_iter()
+            .map(write)
+            .collect()
     }
 
     /// Whether all claims of a reserved pod are bound; the error says why they never will be.

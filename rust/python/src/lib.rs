@@ -8,6 +8,7 @@ mod errors;
 mod explain;
 mod quantity;
 mod queue;
+mod volume_controller;
 
 #[pymodule(name = "_core")]
 mod core_module {
@@ -23,4 +24,6 @@ mod core_module {
     use crate::quantity::Quantity;
     #[pymodule_export]
     use crate::queue::Batch;
+    #[pymodule_export]
+    use crate::volume_controller::VolumeController;
 }
