@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from podium.api.kinds import kind_of
 from podium.api.objects.base import Object, ObjectMeta, OwnerReference
+from podium.api.objects.storage import PersistentVolume
 
 DEFAULT_NAMESPACE = "default"
 
@@ -74,3 +75,13 @@ def complete(meta: ObjectMeta, kind: str, *, namespaced: bool) -> None:
         meta.name = meta.generate_name + next(suffixes(f"{kind}/{meta.namespace}/{meta.generate_name}"))
     if not meta.uid:
         meta.uid = derived_uid(kind, meta.namespace, meta.name)
+
+
+def complete_claim(volume: PersistentVolume) -> None:
+    """Set the uid by which a bound volume knows its claim where it is missing, in place.
+
+    Without it the volume would be one that is only promised to the claim.
+    """
+    claim = volume.spec.claim_ref
+    if claim is not None and not claim.uid and volume.status.phase == "Bound":
+        claim.uid = derived_uid("PersistentVolumeClaim", claim.namespace or DEFAULT_NAMESPACE, claim.name)

@@ -13,7 +13,7 @@ from podium.api import quirks
 from podium.api.admission import Admission, label_keys
 from podium.api.defaults import set_defaults
 from podium.api.features import DEFAULT_GATES, FeatureGates
-from podium.api.identity import complete
+from podium.api.identity import complete, complete_claim
 from podium.api.kinds import BY_TYPE, Kind
 from podium.api.manifest.result import Loaded, Manifest, Note
 from podium.api.objects.base import Object, ObjectMeta
@@ -21,7 +21,7 @@ from podium.api.objects.groups import PodGroup
 from podium.api.objects.node import Node
 from podium.api.objects.pod import Pod, PodSpec
 from podium.api.objects.policy import Namespace, PriorityClass
-from podium.api.objects.storage import PersistentVolumeClaim
+from podium.api.objects.storage import PersistentVolume, PersistentVolumeClaim
 from podium.api.validation import refusal
 from podium.api.workloads import EXPANDED, Owned, Surroundings, expand
 from podium.errors import InputError
@@ -88,6 +88,8 @@ class Pipeline:
         """Complete the identity and take a fingerprint; refuses halves of characters in JSON escapes."""
         try:
             complete(entry.item.metadata, entry.kind.name, namespaced=entry.kind.namespaced)
+            if isinstance(entry.item, PersistentVolume):
+                complete_claim(entry.item)
             self._contents[id(entry.item)] = hash(msgspec.json.encode(entry.item))
         except UnicodeEncodeError:
             self._rejected.append(Note(entry.kind.name, entry.source, "a text that is not valid Unicode"))
