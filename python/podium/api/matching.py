@@ -49,7 +49,8 @@ def _compares(requirement: LabelSelectorRequirement | NodeSelectorRequirement, v
     return have > want if requirement.operator == "Gt" else have < want
 
 
-def _term_matches(term: NodeSelectorTerm, node: Node) -> bool:
+def term_matches(term: NodeSelectorTerm, node: Node) -> bool:
+    """Tell whether one term of a node selector admits a node; an empty term admits none."""
     if not term.match_expressions and not term.match_fields:
         return False
     fields = {"metadata.name": node.metadata.name}
@@ -66,7 +67,7 @@ def fits_node(spec: PodSpec, node: Node) -> bool:
     affinity = spec.affinity and spec.affinity.node_affinity
     if not affinity or affinity.required is None:
         return True
-    return any(_term_matches(term, node) for term in affinity.required.node_selector_terms)
+    return any(term_matches(term, node) for term in affinity.required.node_selector_terms)
 
 
 def tolerates(tolerations: Iterable[Toleration], taint: Taint) -> bool:

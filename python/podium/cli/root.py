@@ -16,6 +16,7 @@ from podium.errors import PodiumError
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "simulate": ("podium.cli.simulate", "Schedule everything pending on an in-memory cluster."),
     "explain": ("podium.cli.explain", "Say for each pending pod which nodes it could go to, and why."),
+    "deschedule": ("podium.cli.deschedule", "Evict pods so that the scheduler may place them better."),
     "check": ("podium.cli.check", "Say what the API server would refuse of manifests and configuration."),
     "bench": ("podium.cli.bench", "Measure the whole scheduling loop on a generated workload."),
     "plugins": ("podium.cli.plugins", "List the installed plugins and their extension points."),

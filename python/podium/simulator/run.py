@@ -164,7 +164,7 @@ def simulate(manifest: Manifest, config: SchedulerConfig, options: Options | Non
     cluster.apply(all_but_pods(manifest))
     cluster.apply(bound)
     cluster.apply(pending)
-    _drive(cluster, scheduler, options)
+    drive(cluster, scheduler, options)
     seconds = perf_counter() - started
     return _result(cluster, scheduler, recorder, seconds)
 
@@ -190,7 +190,7 @@ def all_but_pods(manifest: Manifest) -> Iterable[Object]:
             yield loaded.item
 
 
-def _drive(cluster: SimulatedCluster, scheduler: Scheduler, options: Options) -> None:
+def drive(cluster: SimulatedCluster, scheduler: Scheduler, options: Options) -> None:
     """Run until nothing more can happen or time is up."""
     futile = 0
     tried = 0

@@ -152,6 +152,7 @@ class PodStatus(Base):
     qos_class: str = ""
     container_statuses: Sequence[ContainerStatus] = ()
     init_container_statuses: Sequence[ContainerStatus] = ()
+    ephemeral_container_statuses: Sequence[ContainerStatus] = ()
     allocated_resources: ResourceList | None = None
     resources: ResourceRequirements | None = None
 

@@ -1,0 +1,141 @@
+"""``podium deschedule``: evict pods so that the scheduler may place them better."""
+
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from podium.cli.flags import OUTPUT, GoCommand, GoDuration, switch
+from podium.cli.inputs import Cluster, Settings, cluster_flags, settings_flags, warnings_of
+from podium.cli.output import console, print_json, progress, say_notes, with_notes
+from podium.errors import InputError
+
+if TYPE_CHECKING:
+    from podium.api.manifest import Manifest, Note
+    from podium.descheduler.policy.load import LoadedPolicy
+    from podium.descheduler.ports import PrometheusClient
+    from podium.simulator.rebalance import Rebalancing
+
+_HELP = """\
+Say which pods a descheduler policy evicts, and what becomes of the cluster.
+
+Policies are those of sigs.k8s.io/descheduler v0.36 (descheduler/v1alpha2), unchanged. With -f nothing is ever
+sent: evicted pods are made anew as their owners would, the scheduler places them on a virtual clock, and the
+next cycle sees the result. Real load comes from NodeMetrics and PodMetrics among the inputs, or Prometheus.
+
+\b
+Examples:
+  podium deschedule -f cluster/ --policy policy.yaml
+  podium deschedule -f cluster/ --policy policy.yaml --cycles 10 --interval 5m -o json
+  kubectl get nodes,pods,pdb,ns -A -o yaml | podium deschedule -f - --policy policy.yaml
+"""
+
+
+class _Time(click.ParamType):  # type: ignore[type-arg]  # generic only in the newest click
+    """A time in RFC 3339; the value is nanoseconds since 1970."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read one value; without an offset it is UTC."""
+        if isinstance(value, int):
+            return value
+        try:
+            moment = datetime.fromisoformat(value)
+        except ValueError:
+            self.fail(f"{value} is no time such as 2026-03-02T08:00:00Z", param, ctx)
+        aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return round(aware.timestamp() * 1_000_000_000)
+
+
+@click.command(cls=GoCommand, help=_HELP, short_help="Evict pods that are badly placed.")
+@cluster_flags
+@click.option("--policy", "policy_file", required=True, metavar="FILE", help="A DeschedulerPolicy.")
+@settings_flags
+@click.option("--cycles", type=click.IntRange(min=1), default=1, show_default=True, help="How many cycles.")
+@click.option(
+    "--interval", type=GoDuration(), metavar="DURATION", help="Time between two cycles. [default: 5m0s]"
+)
+@switch("--dry-run", help="Send nothing; always so with -f.")
+@click.option(
+    "--mode", type=click.Choice(["compat"]), default="compat", show_default=True, help="compat: as upstream."
+)
+@click.option("--prometheus", "url", metavar="URL", help="The server to ask, instead of the policy's.")
+@click.option("--now", type=_Time(), metavar="TIME", help="The time of the first cycle. [default: the clock]")
+@OUTPUT
+def command(
+    cluster: Cluster,
+    settings: Settings,
+    policy_file: str,
+    cycles: int,
+    interval: int | None,
+    dry_run: bool,  # noqa: ARG001, FBT001 (with -f nothing is ever sent)
+    mode: str,  # noqa: ARG001 (one mode, so nothing depends on it)
+    url: str | None,
+    now: int | None,
+    output: str,
+) -> None:
+    """Run the cycles and print what was evicted."""
+    from podium.api.manifest import Note
+    from podium.descheduler.table import installed
+    from podium.simulator.rebalance import INTERVAL, Options, rebalance
+
+    if not cluster.files:
+        raise click.UsageError("give the cluster with -f")
+    with progress("reading", None):
+        manifest = cluster.load(cluster.read())
+    table = installed()
+    loaded = _load(policy_file, manifest, table)
+    options = Options(
+        now=time.time_ns() if now is None else now,
+        cycles=cycles,
+        interval=INTERVAL if interval is None else interval,
+    )
+    server = _prometheus(loaded, url)
+    with progress("descheduling", None):
+        result = rebalance(manifest, loaded, table, settings.config, options, server)
+    warnings = warnings_of(manifest, cluster, settings)
+    warnings += [Note("DeschedulerPolicy", policy_file, text) for text in loaded.warnings]
+    _print(result, manifest, warnings, output)
+
+
+def _load(path: str, manifest: "Manifest", table: Any) -> "LoadedPolicy":
+    from podium.api import PriorityClass
+    from podium.descheduler.policy.load import load_policy
+
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    classes = {item.metadata.name: item.value for item in manifest.of(PriorityClass)}
+    try:
+        return load_policy(text, path, table, classes)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _prometheus(loaded: "LoadedPolicy", url: str | None) -> "PrometheusClient | None":
+    """Return the client for the flag's or the policy's server."""
+    from podium.cluster.prometheus import Prometheus
+    from podium.descheduler.policy.model import PROMETHEUS
+
+    provider = loaded.policy.provider(PROMETHEUS)
+    if provider is None or provider.prometheus is None:
+        return None
+    return Prometheus(url or provider.prometheus.url)
+
+
+def _print(result: "Rebalancing", manifest: "Manifest", warnings: "list[Note]", output: str) -> None:
+    from podium.simulator.rebalance_answer import answer
+
+    found = answer(result)
+    if output == "json":
+        print_json(with_notes(found, manifest.rejected, warnings))
+        return
+    from podium.cli.deschedule_table import tables
+
+    for item in tables(found):
+        console().print(item)
+    say_notes(manifest.rejected, warnings)

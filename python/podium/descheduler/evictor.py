@@ -1,0 +1,151 @@
+"""The one way to evict: limits per cycle, then the API; what was done and what was not, and why.
+
+Counting is upstream's: only what the API accepts counts, checks go total, node, namespace, and the limits
+hold over all profiles and plugins of a cycle.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from podium.api import Pod
+from podium.descheduler.framework import Outcome
+from podium.descheduler.ports import Eviction, EvictionRefusedError, Evictions
+from podium.descheduler.world import World
+
+#: Texts of upstream's errors, which are also values of the label ``result`` of its metrics.
+NODE_LIMIT = "maximum number of evicted pods per node reached"
+NAMESPACE_LIMIT = "maximum number of evicted pods per namespace reached"
+TOTAL_LIMIT = "maximum number of evicted pods per a descheduling cycle reached"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many pods may be evicted in a cycle; None: any number."""
+
+    node: int | None = None
+    namespace: int | None = None
+    total: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evicted:
+    """A pod that was evicted, where from, and by what; ``destination`` is the planned node, if any."""
+
+    pod: Pod
+    plugin: str
+    profile: str
+    destination: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """A pod that a plugin wanted to evict.
+
+    Attributes:
+        why: ``pdb``, ``limit``, ``error`` (the API refused otherwise), or a reason of guarded mode.
+        message: the full text.
+
+    """
+
+    pod: Pod
+    plugin: str
+    profile: str
+    why: str
+    message: str
+
+
+@dataclass(slots=True)
+class Log:
+    """What one cycle did."""
+
+    evicted: list[Evicted] = field(default_factory=list)
+    blocked: list[Blocked] = field(default_factory=list)
+
+
+class PodEvictor:
+    """Shared by all profiles of a descheduler."""
+
+    def __init__(self, api: Evictions, limits: Limits, grace_period_seconds: int | None = None) -> None:
+        self._api = api
+        self._limits = limits
+        self._grace = grace_period_seconds
+        self.start_cycle()
+
+    def start_cycle(self) -> None:
+        """Forget the counts and the log of the last cycle."""
+        self.log = Log()
+        self._total = 0
+        self._per_node: Counter[str] = Counter()
+        self._per_namespace: Counter[str] = Counter()
+
+    def evict(self, world: World, wanted: Evicted, reason: str) -> Outcome:
+        """Evict one pod if the limits allow.
+
+        A pod that is leaving already is evicted again and counts again, as the API has it; it is listed once.
+        """
+        pod = wanted.pod
+        limited = self._limited(pod)
+        if limited is not None:
+            outcome, text = limited
+            self.block(wanted, "limit", text)
+            return outcome
+        try:
+            by = f"triggered by {wanted.profile}/{wanted.plugin}: {reason}"
+            self._api.evict(Eviction(pod, by, self._grace))
+        except EvictionRefusedError as refusal:
+            self.block(wanted, refusal.why, str(refusal))
+            return Outcome.REFUSED
+        self._total += 1
+        self._per_namespace[pod.metadata.namespace] += 1
+        if pod.spec.node_name:
+            self._per_node[pod.spec.node_name] += 1
+        if not world.is_terminating(pod):
+            self.log.evicted.append(wanted)
+            world.set_terminating(pod)
+        return Outcome.EVICTED
+
+    def block(self, wanted: Evicted, why: str, message: str) -> None:
+        """Note a pod that is not evicted."""
+        self.log.blocked.append(Blocked(wanted.pod, wanted.plugin, wanted.profile, why, message))
+
+    def _limited(self, pod: Pod) -> tuple[Outcome, str] | None:
+        limits, node = self._limits, pod.spec.node_name
+        if limits.total is not None and self._total + 1 > limits.total:
+            return Outcome.TOTAL_LIMIT, TOTAL_LIMIT
+        if node and limits.node is not None and self._per_node[node] + 1 > limits.node:
+            return Outcome.NODE_LIMIT, NODE_LIMIT
+        namespace = pod.metadata.namespace
+        if limits.namespace is not None and self._per_namespace[namespace] + 1 > limits.namespace:
+            return Outcome.NAMESPACE_LIMIT, NAMESPACE_LIMIT
+        return None
+
+
+Check = Callable[[Pod], bool]
+
+
+class ProfileEvictor:
+    """The evictor as the plugins of one profile see it.
+
+    ``filters`` and ``pre_eviction_filters`` are filled once the profile's plugins are built: they need the
+    evictor, and it needs them.
+    """
+
+    def __init__(self, shared: PodEvictor, profile: str, world: Callable[[], World]) -> None:
+        self._shared = shared
+        self._profile = profile
+        self._world = world
+        self.filters: Sequence[Check] = ()
+        self.pre_eviction_filters: Sequence[Check] = ()
+
+    def filter(self, pod: Pod) -> bool:
+        """Ask all ``filter`` plugins."""
+        return all(check(pod) for check in self.filters)
+
+    def pre_eviction_filter(self, pod: Pod) -> bool:
+        """Ask all ``preevictionfilter`` plugins."""
+        return all(check(pod) for check in self.pre_eviction_filters)
+
+    def evict(self, pod: Pod, plugin: str, reason: str = "") -> Outcome:
+        """Evict a pod, within the limits."""
+        return self._shared.evict(self._world(), Evicted(pod, plugin, self._profile), reason)

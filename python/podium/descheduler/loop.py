@@ -1,0 +1,95 @@
+"""The descheduler: a policy at work. Read this first.
+
+:meth:`Descheduler.cycle` is one cycle: all profiles' deschedule plugins, then all profiles' balance plugins,
+on the ready nodes of the policy. It never waits and knows no clock: the cluster comes in as a
+:class:`~podium.descheduler.world.World` that says when now is, evictions go out through a port.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from podium.api import Node
+from podium.descheduler.evictor import Blocked, Evicted, Limits, PodEvictor
+from podium.descheduler.framework import PluginType
+from podium.descheduler.policy.load import LoadedPolicy
+from podium.descheduler.policy.selector import parse_selector
+from podium.descheduler.ports import Evictions
+from podium.descheduler.profile import Failure, RunningProfile, Sources
+from podium.descheduler.world import World
+from podium.errors import InputError
+from podium.framework.config.problems import quote
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """What one cycle did; ``skipped`` says why it did nothing at all."""
+
+    evicted: Sequence[Evicted] = ()
+    blocked: Sequence[Blocked] = ()
+    failures: Sequence[Failure] = ()
+    skipped: str = ""
+
+
+class Descheduler:
+    """All profiles of one policy."""
+
+    def __init__(
+        self,
+        loaded: LoadedPolicy,
+        table: Mapping[str, PluginType],
+        evictions: Evictions,
+        sources: Sources | None = None,
+    ) -> None:
+        """Build the profiles.
+
+        Raises:
+            InputError: with upstream's text for a policy that cannot start.
+
+        """
+        policy = loaded.policy
+        limits = Limits(
+            policy.max_no_of_pods_to_evict_per_node,
+            policy.max_no_of_pods_to_evict_per_namespace,
+            policy.max_no_of_pods_to_evict_total,
+        )
+        self._evictor = PodEvictor(evictions, limits, policy.grace_period_seconds)
+        refusal = "failed to create new descheduler: "
+        try:
+            self._selector = parse_selector(policy.node_selector) if policy.node_selector else None
+        except InputError as error:
+            raise InputError(f"{refusal}{error}") from None
+        self.profiles: list[RunningProfile] = []
+        for profile in loaded.profiles:
+            try:
+                running = RunningProfile(profile, table, self._evictor, sources or Sources())
+            except InputError as error:
+                raise InputError(
+                    f"{refusal}unable to create {quote(profile.name)} profile: {error}"
+                ) from None
+            self.profiles.append(running)
+
+    def nodes(self, world: World) -> list[Node]:
+        """Return the nodes of a cycle: ready, and selected by the policy."""
+        return world.ready_nodes(self._selector)
+
+    def cycle(self, world: World) -> Cycle:
+        """Run one cycle."""
+        self._evictor.start_cycle()
+        nodes = self.nodes(world)
+        if len(nodes) <= 1:
+            skipped = f"Skipping descheduling cycle: requires >=2 nodes, found {len(nodes)}"
+            logger.info(skipped)
+            return Cycle(skipped=skipped)
+        failures: list[Failure] = []
+        for profile in self.profiles:
+            profile.handle.world = world
+        for profile in self.profiles:
+            failures += profile.deschedule(nodes)
+        for profile in self.profiles:
+            failures += profile.balance(nodes)
+        for failure in failures:
+            logger.error("plugin %s of profile %s: %s", failure.plugin, failure.profile, failure.message)
+        return Cycle(self._evictor.log.evicted, self._evictor.log.blocked, failures)

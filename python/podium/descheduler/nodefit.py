@@ -1,0 +1,135 @@
+"""Whether a pod fits a node, as far as upstream's ``NodeFit`` looks.
+
+It looks at cordons, node selector and required node affinity, hard taints, the pod's own required
+anti-affinity against pods on that very node, and resources (not on the node the pod is on). Everything else
+that a scheduler knows is not looked at, and nothing is reserved: any number of pods may fit the same gap.
+
+What does not depend on the single pod is an array over all nodes, so that one question costs a few vector
+operations.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from podium.api import Node, Pod, PodAffinityTerm
+from podium.api.matching import fits_node, selects
+from podium.api.quantities import exact
+from podium.descheduler.requests import CPU, MEMORY, PODS, Requests, number
+from podium.descheduler.tolerations import tolerates_node
+
+Mask = NDArray[np.bool_]
+
+_INT64_MAX = 2**63 - 1
+
+
+def anti_affinity_terms(pod: Pod) -> Sequence[PodAffinityTerm]:
+    """Return the required anti-affinity terms of a pod."""
+    affinity = pod.spec.affinity
+    return affinity.pod_anti_affinity.required if affinity and affinity.pod_anti_affinity else ()
+
+
+def term_namespaces(pod: Pod, term: PodAffinityTerm) -> frozenset[str]:
+    """Return the namespaces that a term names, else the pod's own; namespaceSelector is not looked at."""
+    return frozenset(term.namespaces or (pod.metadata.namespace,))
+
+
+class NodeFit:
+    """Answers for one cycle; nodes and pods do not change in it."""
+
+    def __init__(
+        self, nodes: Sequence[Node], active_on: Callable[[str], Sequence[Pod]], requests: Requests
+    ) -> None:
+        """Prepare; ``active_on`` gives the pods of a node that take resources."""
+        self._active_on = active_on
+        self._requests = requests
+        self._nodes = nodes
+        self._row = {node.metadata.name: row for row, node in enumerate(self._nodes)}
+        self._open = np.array([not node.spec.unschedulable for node in self._nodes], dtype=bool)
+        self._static: dict[bytes, Mask] = {}
+        self._free: dict[str, NDArray[np.int64]] = {}
+
+    def rows(self, nodes: Iterable[Node]) -> Mask:
+        """Return a set of nodes as a mask over all nodes."""
+        mask = np.zeros(len(self._nodes), dtype=bool)
+        mask[[self._row[node.metadata.name] for node in nodes]] = True
+        return mask
+
+    def fits_any_other(self, pod: Pod, among: Mask) -> bool:
+        """Tell whether a pod fits one of the nodes that is not its own."""
+        among = among.copy()
+        own = self._row.get(pod.spec.node_name)
+        if own is not None:
+            among[own] = False
+        return self._any(pod, among)
+
+    def fits_any(self, pod: Pod, among: Mask) -> bool:
+        """Tell whether a pod fits one of the nodes; its own needs no room."""
+        return self._any(pod, among)
+
+    def _any(self, pod: Pod, among: Mask) -> bool:
+        candidates = among & self._open & self.admitted(pod)
+        if not candidates.any():
+            return False
+        fitting = candidates & self._has_room(pod)
+        own = self._row.get(pod.spec.node_name)
+        if own is not None:
+            fitting[own] = candidates[own]
+        terms = anti_affinity_terms(pod)
+        if not terms:
+            return bool(fitting.any())
+        rows: list[int] = np.flatnonzero(fitting).tolist()
+        return any(not self._repels(pod, terms, self._nodes[row]) for row in rows)
+
+    def admitted(self, pod: Pod) -> Mask:
+        """Return the nodes whose labels and hard taints admit a pod, cordoned or not; not to be changed."""
+        spec = pod.spec
+        node_affinity = spec.affinity.node_affinity if spec.affinity else None
+        key = msgspec.json.encode(
+            (spec.node_selector, node_affinity.required if node_affinity else None, spec.tolerations)
+        )
+        mask = self._static.get(key)
+        if mask is None:
+            admitted = [fits_node(spec, node) and tolerates_node(pod, node) for node in self._nodes]
+            mask = self._static[key] = np.array(admitted, dtype=bool)
+        return mask
+
+    def _has_room(self, pod: Pod) -> Mask:
+        room = self._free_of(PODS) > 0
+        for name, quantity in self._requests.of(pod).items():
+            if name != PODS:
+                room &= self._free_of(name) >= min(quantity.milli_value(), _INT64_MAX)
+        return room
+
+    def _free_of(self, resource: str) -> NDArray[np.int64]:
+        """Return what is free of a resource on every node, in thousandths."""
+        free = self._free.get(resource)
+        if free is None:
+            found = [self._free_on(node, resource) for node in self._nodes]
+            free = self._free[resource] = np.array(found, dtype=np.int64)
+        return free
+
+    def _free_on(self, node: Node, resource: str) -> int:
+        listed = (node.status.allocatable or {}).get(resource)
+        if listed is None and resource not in (CPU, MEMORY, PODS):
+            return 0
+        used = self._requests.total(self._active_on(node.metadata.name), [resource])[resource]
+        left = number(resource, exact(listed or "0")) - number(resource, used)
+        return left if resource == CPU else exact(left).milli_value()
+
+    def _repels(self, pod: Pod, terms: Sequence[PodAffinityTerm], node: Node) -> bool:
+        """Tell whether a pod's own anti-affinity meets a pod of another name on the node."""
+        neighbours = self._active_on(node.metadata.name)
+        for term in terms:
+            if term.topology_key not in node.metadata.labels:
+                continue
+            namespaces = term_namespaces(pod, term)
+            for other in neighbours:
+                same = other.metadata.name == pod.metadata.name
+                if same or other.metadata.namespace not in namespaces:
+                    continue
+                if selects(term.label_selector, other.metadata.labels):
+                    return True
+        return False

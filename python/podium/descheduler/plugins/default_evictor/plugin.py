@@ -1,0 +1,155 @@
+"""The two filters. Upstream collects all reasons; here the first one ends it, the answer is the same."""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from podium.api import Pod
+from podium.api.matching import selects
+from podium.descheduler.framework import EVICTOR_POINTS, Handle, PluginType
+from podium.descheduler.ordering import PREFER_NO_EVICTION
+from podium.descheduler.plugins.default_evictor import args as arguments
+from podium.descheduler.plugins.default_evictor.args import Args, validate
+from podium.descheduler.policy.selector import is_everything, parse_selector, selector_problem
+from podium.descheduler.world import parse_time
+from podium.errors import InputError
+
+NAME: Final = "DefaultEvictor"
+
+#: Present with any value, also "false", makes a pod evictable whatever else holds.
+EVICT: Final = "descheduler.alpha.kubernetes.io/evict"
+
+SYSTEM_CRITICAL_PRIORITY: Final = 2_000_000_000
+
+_MIRROR: Final = "kubernetes.io/config.mirror"
+_SOURCE: Final = "kubernetes.io/config.source"
+
+_Check = Callable[[Pod], bool]
+
+
+class DefaultEvictor:
+    """``filter`` asks what a pod is, ``pre_eviction_filter`` whether it could go elsewhere."""
+
+    def __init__(self, args: Args, handle: Handle) -> None:
+        """Prepare; raises InputError for selectors that cannot be used."""
+        self._args = args
+        self._handle = handle
+        for what, selector in (
+            ("", args.label_selector),
+            ("unable to convert namespaceLabelSelector to label selector: ", args.namespace_label_selector),
+        ):
+            problem = selector_problem(selector) if selector is not None else None
+            if problem:
+                raise InputError(f"{what}{problem}")
+        self._checks = list(self._build())
+        self._mandatory = args.no_eviction_policy == arguments.MANDATORY
+
+    def filter(self, pod: Pod) -> bool:
+        """Tell whether a pod may be evicted."""
+        annotations = pod.metadata.annotations
+        if annotations:
+            if EVICT in annotations:
+                return True
+            if self._mandatory and PREFER_NO_EVICTION in annotations:
+                return False
+            if _MIRROR in annotations or annotations.get(_SOURCE, "api") != "api":
+                return False
+        if self._handle.world.is_terminating(pod):
+            return False
+        return all(check(pod) for check in self._checks)
+
+    def pre_eviction_filter(self, pod: Pod) -> bool:
+        """Tell whether a pod fits another node (nodeFit), and whether its namespace is selected."""
+        if self._args.node_fit and not self._fits_elsewhere(pod):
+            return False
+        selector = self._args.namespace_label_selector
+        if is_everything(selector):
+            return True
+        labels = self._handle.world.namespaces.get(pod.metadata.namespace)
+        return labels is not None and selects(selector, labels)
+
+    def _fits_elsewhere(self, pod: Pod) -> bool:
+        """Ask over ready nodes that the evictor's own selector selects, not only those of the policy's."""
+        world = self._handle.world
+        try:
+            selector = parse_selector(self._args.node_selector)
+        except InputError:
+            return False
+        return world.fit.fits_any_other(pod, world.ready_mask(self._args.node_selector, selector))
+
+    def _build(self) -> Iterator[_Check]:
+        """Yield the checks; each tells that a pod is not protected by it."""
+        args, protected = self._args, self._args.protections()
+        if arguments.SYSTEM_CRITICAL in protected:
+            yield self._has_low_priority
+        yield _is_owned if arguments.FAILED_BARE in protected else _is_owned_or_failed
+        if arguments.LOCAL_STORAGE in protected:
+            yield _has_no_local_storage
+        if arguments.DAEMON_SETS in protected:
+            yield _is_not_daemon
+        if arguments.WITH_PVC in protected:
+            yield self._has_no_protected_class if args.storage_classes() else _has_no_claim
+        if arguments.WITHOUT_PDB in protected:
+            yield lambda pod: bool(self._handle.world.budgets(pod))
+        if arguments.RESOURCE_CLAIMS in protected:
+            yield lambda pod: not pod.spec.resource_claims
+        if not is_everything(args.label_selector):
+            yield lambda pod: selects(args.label_selector, pod.metadata.labels)
+        if args.min_replicas > 1:
+            yield self._has_replicas
+        if args.min_pod_age is not None:
+            yield self._is_old_enough
+
+    def _has_low_priority(self, pod: Pod) -> bool:
+        threshold = self._args.priority_threshold
+        limit = SYSTEM_CRITICAL_PRIORITY
+        if threshold is not None and threshold.value is not None:
+            limit = min(limit, threshold.value)
+        return pod.spec.priority is None or pod.spec.priority < limit
+
+    def _has_no_protected_class(self, pod: Pod) -> bool:
+        """Look at the classes of all claims; one that is not there, or has no class, protects too."""
+        protected = self._args.storage_classes()
+        for volume in pod.spec.volumes:
+            if volume.persistent_volume_claim is None:
+                continue
+            key = (pod.metadata.namespace, volume.persistent_volume_claim.claim_name)
+            claim = self._handle.world.claims.get(key)
+            if claim is None or not claim.spec.storage_class_name:
+                return False
+            if claim.spec.storage_class_name in protected:
+                return False
+        return True
+
+    def _has_replicas(self, pod: Pod) -> bool:
+        """Only pods with exactly one owner are counted; terminating and failed siblings count."""
+        owners = pod.metadata.owner_references
+        return len(owners) != 1 or self._handle.world.owned(owners[0].uid) >= self._args.min_replicas
+
+    def _is_old_enough(self, pod: Pod) -> bool:
+        least, started = self._args.min_pod_age, pod.status.start_time
+        if least is None:
+            return True
+        return bool(started) and self._handle.world.now - parse_time(str(started)) >= least.nanoseconds
+
+
+def _is_owned(pod: Pod) -> bool:
+    return bool(pod.metadata.owner_references)
+
+
+def _is_owned_or_failed(pod: Pod) -> bool:
+    return bool(pod.metadata.owner_references) or pod.status.phase == "Failed"
+
+
+def _has_no_local_storage(pod: Pod) -> bool:
+    return all(volume.host_path is None and volume.empty_dir is None for volume in pod.spec.volumes)
+
+
+def _is_not_daemon(pod: Pod) -> bool:
+    return all(owner.kind != "DaemonSet" for owner in pod.metadata.owner_references)
+
+
+def _has_no_claim(pod: Pod) -> bool:
+    return all(volume.persistent_volume_claim is None for volume in pod.spec.volumes)
+
+
+PLUGIN: Final = PluginType(NAME, EVICTOR_POINTS, Args, DefaultEvictor, validate)

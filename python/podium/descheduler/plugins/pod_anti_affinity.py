@@ -1,0 +1,149 @@
+"""RemovePodsViolatingInterPodAntiAffinity: pods whose own required anti-affinity a neighbour violates."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from podium.api import LabelSelector, Node, Pod, PodAffinityTerm
+from podium.api.matching import selects
+from podium.descheduler.framework import Handle, Outcome, PluginType, Point
+from podium.descheduler.nodefit import anti_affinity_terms, term_namespaces
+from podium.descheduler.ordering import lowest_first
+from podium.descheduler.podfilter import Namespaces, label_problems, namespace_problems, pod_filter
+from podium.descheduler.policy.model import Wire
+
+NAME: Final = "RemovePodsViolatingInterPodAntiAffinity"
+
+
+class Args(Wire):
+    """Which pods are looked at, as offenders and as neighbours."""
+
+    GO_NAME = "RemovePodsViolatingInterPodAntiAffinityArgs"
+    api_version: str = ""
+    kind: str = ""
+    namespaces: Namespaces | None = None
+    label_selector: LabelSelector | None = None
+
+
+class PodAntiAffinity:
+    """Evicts the less important pod of a pair: once it is gone, its neighbour may stay.
+
+    Pods that may not be evicted count as neighbours. Whether an evicted pod finds a place is not asked.
+    """
+
+    def __init__(self, args: Args, handle: Handle) -> None:
+        self._handle = handle
+        self._pods = pod_filter(namespaces=args.namespaces, labels=args.label_selector)
+
+    def deschedule(self, nodes: Sequence[Node]) -> None:
+        """Evict node by node."""
+        world, evictor = self._handle.world, self._handle.evictor
+        listed = {
+            node.metadata.name: [pod for pod in world.active_on(node.metadata.name) if self._pods(pod)]
+            for node in nodes
+        }
+        neighbours = _Neighbours(listed, {node.metadata.name: node for node in nodes})
+        for node in nodes:
+            for pod in lowest_first(pod for pod in listed[node.metadata.name] if anti_affinity_terms(pod)):
+                if not neighbours.violate(pod):
+                    continue
+                if not (evictor.filter(pod) and evictor.pre_eviction_filter(pod)):
+                    continue
+                outcome = evictor.evict(pod, NAME)
+                if outcome is Outcome.EVICTED:
+                    neighbours.remove(pod)
+                elif outcome is Outcome.TOTAL_LIMIT:
+                    return
+                elif outcome is Outcome.NODE_LIMIT:
+                    break
+
+
+class _Matching:
+    """The pods that one term selects, counted by where they are."""
+
+    def __init__(self, term: PodAffinityTerm, namespaces: frozenset[str]) -> None:
+        self._term = term
+        self._namespaces = namespaces
+        self.per_node: Counter[str] = Counter()
+        self.per_domain: Counter[str] = Counter()
+        # Pods of the same name never disturb each other, even in different namespaces.
+        self.named: dict[str, list[Pod]] = defaultdict(list)
+
+    def selects(self, pod: Pod) -> bool:
+        return pod.metadata.namespace in self._namespaces and selects(
+            self._term.label_selector, pod.metadata.labels
+        )
+
+    def add(self, pod: Pod, domain: str | None, sign: int = 1) -> None:
+        self.per_node[pod.spec.node_name] += sign
+        if domain is not None:
+            self.per_domain[domain] += sign
+        named = self.named[pod.metadata.name]
+        if sign > 0:
+            named.append(pod)
+        else:
+            named.remove(pod)
+
+
+class _Neighbours:
+    """All pods that are looked at, by term; terms that select alike share one count."""
+
+    def __init__(self, listed: Mapping[str, Sequence[Pod]], nodes: Mapping[str, Node]) -> None:
+        self._nodes = nodes
+        self._by_namespace: dict[str, list[Pod]] = defaultdict(list)
+        for pods in listed.values():
+            for pod in pods:
+                self._by_namespace[pod.metadata.namespace].append(pod)
+        self._known: dict[tuple[bytes, str, frozenset[str]], _Matching] = {}
+
+    def violate(self, pod: Pod) -> bool:
+        """Tell whether a neighbour violates the pod's anti-affinity: in its domain, or on its node."""
+        here = self._nodes[pod.spec.node_name]
+        return any(self._meets(pod, here, term) for term in anti_affinity_terms(pod))
+
+    def _meets(self, pod: Pod, here: Node, term: PodAffinityTerm) -> bool:
+        found = self._matching(pod, term)
+        domain = here.metadata.labels.get(term.topology_key)
+        same_name = found.named.get(pod.metadata.name, ())
+        on_node = found.per_node[pod.spec.node_name]
+        if on_node > sum(other.spec.node_name == pod.spec.node_name for other in same_name):
+            return True
+        if domain is None:
+            return False
+        return found.per_domain[domain] > sum(self._domain(other, term) == domain for other in same_name)
+
+    def _domain(self, pod: Pod, term: PodAffinityTerm) -> str | None:
+        return self._nodes[pod.spec.node_name].metadata.labels.get(term.topology_key)
+
+    def _matching(self, pod: Pod, term: PodAffinityTerm) -> _Matching:
+        namespaces = term_namespaces(pod, term)
+        key = (msgspec.json.encode(term.label_selector), term.topology_key, namespaces)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = _Matching(term, namespaces)
+            for other in self._in(namespaces):
+                if found.selects(other):
+                    found.add(other, self._domain(other, term))
+        return found
+
+    def _in(self, namespaces: Iterable[str]) -> Iterable[Pod]:
+        for namespace in namespaces:
+            yield from self._by_namespace.get(namespace, ())
+
+    def remove(self, pod: Pod) -> None:
+        """Take out a pod that was evicted."""
+        self._by_namespace[pod.metadata.namespace].remove(pod)
+        for (_, topology_key, _), found in self._known.items():
+            if found.selects(pod):
+                labels = self._nodes[pod.spec.node_name].metadata.labels
+                found.add(pod, labels.get(topology_key), sign=-1)
+
+
+def validate(args: Args) -> list[str]:
+    """Return what is wrong with the arguments."""
+    return namespace_problems(args.namespaces) + label_problems(args.label_selector)
+
+
+PLUGIN: Final = PluginType(NAME, frozenset({Point.DESCHEDULE}), Args, PodAntiAffinity, validate)

@@ -1,0 +1,87 @@
+"""A spread constraint as the descheduler reads it off a pod."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from podium.api import (
+    LabelSelector,
+    LabelSelectorRequirement,
+    Node,
+    NodeAffinity,
+    Pod,
+    PodSpec,
+    Toleration,
+    TopologySpreadConstraint,
+)
+from podium.api.matching import fits_node, selects
+from podium.api.objects.affinity import Affinity
+from podium.descheduler.tolerations import HARD, tolerates_all
+
+
+class Constraint(NamedTuple):
+    """One constraint with what its policies read of the pod: which nodes count.
+
+    minDomains and the scheduler's default constraints are not looked at.
+    """
+
+    max_skew: int
+    topology_key: str
+    selector: LabelSelector | None
+    placement: PodSpec | None
+    """Node selector and required node affinity, where nodeAffinityPolicy honours them (the default)."""
+    tolerations: Sequence[Toleration] | None
+    """Where nodeTaintsPolicy honours taints (not the default)."""
+
+    @property
+    def key(self) -> bytes:
+        """Equal for constraints that mean the same."""
+        return msgspec.json.encode(self._replace(selector=_canonical(self.selector)))
+
+    def counts(self, pod: Pod) -> bool:
+        """Tell whether a pod counts."""
+        return selects(self.selector, pod.metadata.labels)
+
+    def includes(self, node: Node) -> bool:
+        """Tell whether the domain of a node counts, even if it has no pod."""
+        if self.placement is not None and not fits_node(self.placement, node):
+            return False
+        if self.tolerations is None:
+            return True
+        return tolerates_all(self.tolerations, (t for t in node.spec.taints if t.effect in HARD))
+
+
+def read(constraint: TopologySpreadConstraint, pod: Pod) -> Constraint:
+    """Read a constraint; the values of matchLabelKeys are the pod's."""
+    spec, selector = pod.spec, constraint.label_selector
+    values = {
+        key: pod.metadata.labels[key] for key in constraint.match_label_keys if key in pod.metadata.labels
+    }
+    if values and selector is not None:
+        same = [LabelSelectorRequirement(key=k, operator="In", values=[v]) for k, v in values.items()]
+        selector = msgspec.structs.replace(selector, match_expressions=[*selector.match_expressions, *same])
+    affinity = spec.affinity.node_affinity if spec.affinity else None
+    required = Affinity(node_affinity=NodeAffinity(required=affinity.required)) if affinity else None
+    honours = (constraint.node_affinity_policy or "Honor") == "Honor"
+    return Constraint(
+        constraint.max_skew,
+        constraint.topology_key,
+        selector,
+        PodSpec(node_selector=spec.node_selector or None, affinity=required) if honours else None,
+        list(spec.tolerations) if constraint.node_taints_policy == "Honor" else None,
+    )
+
+
+def _canonical(selector: LabelSelector | None) -> LabelSelector | None:
+    """Return the selector as a sorted list of expressions."""
+    if selector is None:
+        return None
+    equal = [
+        LabelSelectorRequirement(key=key, operator="In", values=[value])
+        for key, value in selector.match_labels.items()
+    ]
+    items = sorted(
+        [*equal, *selector.match_expressions], key=lambda item: (item.key, item.operator, *item.values)
+    )
+    return LabelSelector(match_expressions=items)

@@ -1,0 +1,123 @@
+"""The plugin: which pods and constraints are looked at, and the evictions."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from podium.api import LabelSelector, Node, Pod
+from podium.descheduler.framework import Handle, Outcome, PluginType, Point
+from podium.descheduler.plugins.topology_spread.balance import Domain, is_balanced, moves
+from podium.descheduler.plugins.topology_spread.constraint import Constraint, read
+from podium.descheduler.podfilter import Namespaces, label_problems, namespace_problems, pod_filter
+from podium.descheduler.policy.model import Wire
+
+NAME: Final = "RemovePodsViolatingTopologySpreadConstraint"
+
+#: In the order in which Go prints the set.
+ACTIONS: Final = ("DoNotSchedule", "ScheduleAnyway")
+
+
+class Args(Wire):
+    """``constraints`` are values of whenUnsatisfiable; empty means DoNotSchedule."""
+
+    GO_NAME = "RemovePodsViolatingTopologySpreadConstraintArgs"
+    api_version: str = ""
+    kind: str = ""
+    namespaces: Namespaces | None = None
+    label_selector: LabelSelector | None = None
+    constraints: Sequence[str] = ()
+    topology_balance_node_fit: bool = True
+
+
+class TopologySpread:
+    """Takes the constraints of the pods in each namespace one by one; what leaves is their union.
+
+    Only evictable pods are counted. Pods without a constraint of their own count, and may go, where another's
+    selector matches them.
+    """
+
+    def __init__(self, args: Args, handle: Handle) -> None:
+        self._handle = handle
+        self._actions = frozenset(args.constraints or ("DoNotSchedule",))
+        self._must_fit = args.topology_balance_node_fit
+        self._pods = pod_filter(handle.evictor.filter, namespaces=args.namespaces, labels=args.label_selector)
+
+    def balance(self, nodes: Sequence[Node]) -> None:
+        """Find out what leaves, then evict it."""
+        world = self._handle.world
+        by_namespace: dict[str, list[Pod]] = defaultdict(list)
+        for node in nodes:
+            for pod in world.active_on(node.metadata.name):
+                if self._pods(pod):
+                    by_namespace[pod.metadata.namespace].append(pod)
+        leaving: dict[str, Pod] = {}
+        for pods in by_namespace.values():
+            for constraint in self._constraints(pods):
+                for pod in self._surplus(constraint, pods, nodes):
+                    leaving[pod.metadata.uid] = pod
+        self._evict(leaving.values())
+
+    def _constraints(self, pods: Sequence[Pod]) -> Iterator[Constraint]:
+        seen: set[bytes] = set()
+        for pod in pods:
+            for item in pod.spec.topology_spread_constraints:
+                if item.when_unsatisfiable in self._actions:
+                    constraint = read(item, pod)
+                    if constraint.key not in seen:
+                        seen.add(constraint.key)
+                        yield constraint
+
+    def _surplus(self, constraint: Constraint, pods: Sequence[Pod], nodes: Sequence[Node]) -> list[Pod]:
+        world, key = self._handle.world, constraint.topology_key
+        eligible = [node for node in nodes if constraint.includes(node)]
+        labels = {node.metadata.name: node.metadata.labels for node in nodes}
+        domains: dict[str, list[Pod]] = {
+            node.metadata.labels[key]: [] for node in eligible if key in node.metadata.labels
+        }
+        for pod in pods:
+            value = labels[pod.spec.node_name].get(key)
+            if value is not None and not world.is_terminating(pod) and constraint.counts(pod):
+                domains.setdefault(value, []).append(pod)
+        if is_balanced(domains, constraint.max_skew):
+            return []
+        average = sum(map(len, domains.values())) / len(domains)
+        ordered = sorted((Domain(value, members) for value, members in sorted(domains.items())), key=len)
+        small = {domain.value for domain in ordered if len(domain) < average}
+        below = world.fit.rows(node for node in eligible if node.metadata.labels.get(key) in small)
+        known: dict[str, bool] = {}
+
+        def fits(pod: Pod) -> bool:
+            uid = pod.metadata.uid
+            if uid not in known:
+                known[uid] = world.fit.fits_any_other(pod, below)
+            return known[uid]
+
+        leaving = moves(ordered, average, constraint.max_skew, fits)
+        return [pod for pod in leaving if fits(pod)] if self._must_fit else leaving
+
+    def _evict(self, pods: Iterable[Pod]) -> None:
+        evictor = self._handle.evictor
+        full: set[str] = set()
+        for pod in pods:
+            if pod.spec.node_name in full or not evictor.pre_eviction_filter(pod):
+                continue
+            outcome = evictor.evict(pod, NAME)
+            if outcome is Outcome.TOTAL_LIMIT:
+                return
+            if outcome is Outcome.NODE_LIMIT:
+                full.add(pod.spec.node_name)
+
+
+def validate(args: Args) -> list[str]:
+    """Return what is wrong with the arguments."""
+    problems = namespace_problems(args.namespaces) + label_problems(args.label_selector)
+    supported = "map[" + " ".join(f"{action}:{{}}" for action in ACTIONS) + "]"
+    problems += [
+        f"constraint {action} is not one of {supported}"
+        for action in args.constraints
+        if action not in ACTIONS
+    ]
+    return problems
+
+
+PLUGIN: Final = PluginType(NAME, frozenset({Point.BALANCE}), Args, TopologySpread, validate)

@@ -1,0 +1,152 @@
+"""The cluster as one cycle sees it.
+
+Objects do not change during a cycle, with one exception: an evicted pod is terminating from then on, as on a
+live API server, and keeps its place until the cycle ends.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property, lru_cache
+
+from podium.api import (
+    LabelSelector,
+    Namespace,
+    Node,
+    Object,
+    PersistentVolumeClaim,
+    Pod,
+    PodDisruptionBudget,
+    PriorityClass,
+)
+from podium.api.matching import selects
+from podium.descheduler.nodefit import Mask, NodeFit
+from podium.descheduler.requests import Requests
+
+SECOND = 1_000_000_000
+
+_ENDED = frozenset({"Succeeded", "Failed"})
+
+
+@lru_cache(maxsize=65536)
+def parse_time(text: str) -> int:
+    """Return an RFC 3339 time as nanoseconds since 1970."""
+    return round(datetime.fromisoformat(text).timestamp() * SECOND)
+
+
+def whole_seconds(nanoseconds: int) -> int:
+    """Return whole seconds, rounded towards zero as Go converts."""
+    return nanoseconds // SECOND if nanoseconds >= 0 else -(-nanoseconds // SECOND)
+
+
+def is_active(pod: Pod) -> bool:
+    """Tell whether a pod still takes resources: it has not succeeded or failed."""
+    return pod.status.phase not in _ENDED
+
+
+def is_ready(node: Node) -> bool:
+    """Tell whether the descheduler works on a node: no Ready condition, or a true one; cordoned or not."""
+    return all(item.status == "True" for item in node.status.conditions if item.type == "Ready")
+
+
+class World:
+    """Nodes, pods by node, and what else plugins read.
+
+    Pods are listed oldest first; equally old ones in the order of ``objects``.
+    """
+
+    def __init__(self, objects: Iterable[Object], now: int, requests: Requests | None = None) -> None:
+        """Index objects.
+
+        Args:
+            objects: the cluster, of any kinds, defaulted.
+            now: nanoseconds since 1970.
+            requests: sums that are remembered from earlier cycles.
+
+        """
+        self.now = now
+        self.requests = requests or Requests()
+        by_kind: dict[type[Object], list[Object]] = defaultdict(list)
+        for item in objects:
+            by_kind[type(item)].append(item)
+        self.nodes: Sequence[Node] = [item for item in by_kind[Node] if isinstance(item, Node)]
+        self.node: Mapping[str, Node] = {node.metadata.name: node for node in self.nodes}
+        self.pods: Sequence[Pod] = sorted(
+            (item for item in by_kind[Pod] if isinstance(item, Pod)), key=self.created
+        )
+        self._on: dict[str, list[Pod]] = defaultdict(list)
+        self._owned: dict[str, int] = defaultdict(int)
+        for pod in self.pods:
+            if pod.spec.node_name:
+                self._on[pod.spec.node_name].append(pod)
+            for owner in pod.metadata.owner_references:
+                self._owned[owner.uid] += 1
+        self.namespaces = {item.metadata.name: item.metadata.labels for item in by_kind[Namespace]}
+        self.claims = {
+            (item.metadata.namespace, item.metadata.name): item
+            for item in by_kind[PersistentVolumeClaim]
+            if isinstance(item, PersistentVolumeClaim)
+        }
+        self.priority_classes = {
+            item.metadata.name: item.value
+            for item in by_kind[PriorityClass]
+            if isinstance(item, PriorityClass)
+        }
+        self._budgets: dict[str, list[PodDisruptionBudget]] = defaultdict(list)
+        for item in by_kind[PodDisruptionBudget]:
+            if isinstance(item, PodDisruptionBudget):
+                self._budgets[item.metadata.namespace].append(item)
+        self._terminating: set[str] = set()
+        self._ready: dict[str, Mask] = {}
+
+    def created(self, pod: Pod) -> int:
+        """Return when a pod was created; one that does not say is created now."""
+        return parse_time(pod.metadata.creation_timestamp) if pod.metadata.creation_timestamp else self.now
+
+    def all_on(self, node: str) -> Sequence[Pod]:
+        """Return the pods of a node, whatever their phase."""
+        return self._on.get(node, ())
+
+    def active_on(self, node: str) -> list[Pod]:
+        """Return the pods of a node that take resources; terminating ones do."""
+        return [pod for pod in self.all_on(node) if is_active(pod)]
+
+    @cached_property
+    def fit(self) -> NodeFit:
+        """Whether pods fit nodes."""
+        return NodeFit(self.nodes, self.active_on, self.requests)
+
+    def owned(self, uid: str) -> int:
+        """Return how many pods, of any state, refer to an owner."""
+        return self._owned.get(uid, 0)
+
+    def budgets(self, pod: Pod) -> list[PodDisruptionBudget]:
+        """Return the PodDisruptionBudgets that select a pod."""
+        return [
+            item
+            for item in self._budgets.get(pod.metadata.namespace, ())
+            if selects(item.spec.selector, pod.metadata.labels)
+        ]
+
+    def is_terminating(self, pod: Pod) -> bool:
+        """Tell whether a pod is about to leave."""
+        return bool(pod.metadata.deletion_timestamp) or pod.metadata.uid in self._terminating
+
+    def set_terminating(self, pod: Pod) -> None:
+        """Note that a pod was evicted."""
+        self._terminating.add(pod.metadata.uid)
+
+    def ready_mask(self, text: str, selector: LabelSelector) -> Mask:
+        """Return ``ready_nodes`` as a mask of ``fit``, remembered by the selector's text."""
+        mask = self._ready.get(text)
+        if mask is None:
+            mask = self._ready[text] = self.fit.rows(self.ready_nodes(selector))
+        return mask
+
+    def ready_nodes(self, selector: LabelSelector | None = None) -> list[Node]:
+        """Return the ready nodes that a selector selects (None: all), cordoned ones too."""
+        return [
+            node
+            for node in self.nodes
+            if is_ready(node) and (selector is None or selects(selector, node.metadata.labels))
+        ]

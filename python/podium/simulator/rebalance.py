@@ -1,0 +1,187 @@
+"""The closed loop on a virtual clock: descheduler, scheduler, workload controllers and kubelets.
+
+A cycle of the descheduler sees the cluster as it is; when it is over, evicted pods are gone, their
+controllers have made new ones, the scheduler places those, and what the metrics say follows them.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from podium.api import NodeMetrics, Object, Pod, PodDisruptionBudget, PodMetrics
+from podium.api.manifest import Manifest
+from podium.cluster.port import Applied, Removed
+from podium.cluster.simulated import SimulatedCluster
+from podium.descheduler.framework import PluginType
+from podium.descheduler.loop import Cycle, Descheduler
+from podium.descheduler.nodereport import NodeReport, report
+from podium.descheduler.policy.load import LoadedPolicy
+from podium.descheduler.policy.model import PROMETHEUS
+from podium.descheduler.ports import PrometheusClient
+from podium.descheduler.profile import Sources
+from podium.descheduler.requests import Requests
+from podium.descheduler.world import World
+from podium.framework.config import SchedulerConfig
+from podium.scheduler.loop import Scheduler
+from podium.simulator import run
+from podium.simulator.evictions import SimulatedEvictions
+from podium.simulator.measured import MeasuredLoad
+from podium.simulator.replacement import Controllers, started
+
+#: Time between two cycles unless asked for.
+INTERVAL = 300_000_000_000
+
+#: Times that preempted pods are replaced before the next cycle; each round may preempt again.
+_PREEMPTION_ROUNDS = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What to run.
+
+    Attributes:
+        now: the time of the first cycle, in nanoseconds since 1970.
+        cycles: how many.
+        interval: nanoseconds between two.
+
+    """
+
+    now: int
+    cycles: int = 1
+    interval: int = INTERVAL
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One cycle and the nodes once its pods have landed."""
+
+    cycle: Cycle
+    nodes: Sequence[NodeReport]
+
+
+@dataclass(slots=True)
+class Rebalancing:
+    """All cycles."""
+
+    turns: list[Turn] = field(default_factory=list)
+    pending: list[Pod] = field(default_factory=list)
+    """Pods without a node at the end."""
+
+
+def rebalance(
+    manifest: Manifest,
+    loaded: LoadedPolicy,
+    table: Mapping[str, PluginType],
+    config: SchedulerConfig,
+    options: Options,
+    prometheus: PrometheusClient | None = None,
+) -> Rebalancing:
+    """Run a policy on a manifest.
+
+    Args:
+        manifest: the cluster.
+        loaded: the policy.
+        table: the descheduler's plugins.
+        config: the scheduler that places what was evicted.
+        options: see there.
+        prometheus: asked where the policy has such a provider.
+
+    Raises:
+        InputError: for a policy that cannot start.
+
+    """
+    return _Loop(manifest, loaded, table, config, options, prometheus).run()
+
+
+class _Loop:
+    def __init__(
+        self,
+        manifest: Manifest,
+        loaded: LoadedPolicy,
+        table: Mapping[str, PluginType],
+        config: SchedulerConfig,
+        options: Options,
+        prometheus: PrometheusClient | None,
+    ) -> None:
+        self._options = options
+        self._config = config
+        policy = loaded.policy
+        self._load = MeasuredLoad(manifest.of(NodeMetrics), manifest.of(PodMetrics))
+        sources = Sources(
+            self._load if policy.collects_metrics() else None,
+            prometheus if policy.provider(PROMETHEUS) is not None else None,
+        )
+        self._evictions = SimulatedEvictions(manifest.of(PodDisruptionBudget))
+        self._descheduler = Descheduler(loaded, table, self._evictions, sources)
+        self._others = list(run.all_but_pods(manifest))
+        self._requests = Requests()
+        self._controllers = Controllers()
+        self._cluster = SimulatedCluster()
+        self._cluster.apply(self._others)
+        for pods in run.bound_and_pending(manifest):
+            self._cluster.apply(pods)
+        self._scheduler: Scheduler | None = None
+        self._preempted = 0
+
+    def run(self) -> Rebalancing:
+        result = Rebalancing()
+        for number in range(self._options.cycles):
+            world = self._world()
+            self._evictions.begin(world.pods)
+            cycle = self._descheduler.cycle(world)
+            last = number + 1 == self._options.cycles
+            if cycle.evicted or not last:
+                self._close(cycle)
+                world = self._world()
+            nodes = self._descheduler.nodes(world)
+            result.turns.append(Turn(cycle, report(world, nodes, self._descheduler.profiles)))
+        result.pending = [pod for pod in self._cluster.pods() if not pod.spec.node_name]
+        return result
+
+    def _time(self) -> int:
+        return self._options.now + self._cluster.now()
+
+    def _world(self) -> World:
+        return World([*self._others, *self._cluster.pods()], self._time(), self._requests)
+
+    def _close(self, cycle: Cycle) -> None:
+        """Let the evicted pods leave, and everybody else act until the next cycle."""
+        until = self._cluster.now() + self._options.interval
+        leaving = [self._cluster.pod(wanted.pod.metadata.uid) for wanted in cycle.evicted]
+        before = {pod.metadata.uid for pod in self._cluster.pods() if pod.spec.node_name}
+        replaced = self._replace(leaving)
+        scheduler = self._scheduler = self._scheduler or Scheduler(self._config)
+        for _ in range(_PREEMPTION_ROUNDS):
+            run.drive(self._cluster, scheduler, run.Options(until=until))
+            victims = [action.victim for action in self._cluster.evicted[self._preempted :]]
+            self._preempted += len(victims)
+            if not victims:
+                break
+            replaced |= self._replace(victims)
+        self._start(before, replaced)
+        self._load.pass_time(self._options.interval)
+        self._cluster.advance(until)
+
+    def _replace(self, leaving: Iterable[Pod]) -> dict[str, Pod]:
+        """Remove pods and make their successors; returns uid of the new pod to the old pod."""
+        successors: dict[str, Pod] = {}
+        now = self._cluster.now()
+        for pod in leaving:
+            self._load.left(pod)
+            self._cluster.schedule(now, Removed(pod))
+            successor = self._controllers.replace(pod, self._time())
+            if successor is not None:
+                successors[successor.metadata.uid] = pod
+                self._cluster.schedule(now, Applied(successor))
+        self._cluster.advance(now)
+        return successors
+
+    def _start(self, before: set[str], replaced: Mapping[str, Pod]) -> None:
+        """Let the pods that got a node run there."""
+        new = [pod for pod in self._cluster.pods() if pod.spec.node_name and pod.metadata.uid not in before]
+        for pod in new:
+            self._load.came(pod, replaced.get(pod.metadata.uid))
+        self._cluster.apply(_running(new, self._time()))
+
+
+def _running(pods: Iterable[Pod], now: int) -> list[Object]:
+    return [started(pod, now) for pod in pods]
