@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 import click
@@ -25,6 +26,7 @@ from tests.parity.shrink import shrink
 
 BUILD = Path(__file__).resolve().parents[2] / "build" / "parity"
 CHUNK = 50
+RAISED = "raised"  # the path of a mismatch that is an error of Podium's
 
 Answerer = Callable[[Scenario], Answer]
 
@@ -43,7 +45,11 @@ def play(oracle: Oracle, answerer: Answerer, scenarios: Iterator[Scenario]) -> O
     for scenario in scenarios:
         expected = oracle.answer(scenario)
         outcome.coverage.add(expected)
-        if found := compare(expected, answerer(scenario)):
+        try:
+            found = compare(expected, answerer(scenario))
+        except Exception as error:  # noqa: BLE001  whatever Podium raises is a mismatch, and the run goes on
+            found = [Mismatch(RAISED, "an answer", repr(error))]
+        if found:
             outcome.mismatches.append((scenario, found))
     return outcome
 
@@ -60,14 +66,18 @@ def _play_chunk(target: str, binary: Path, tier: str, first: int, count: int) ->
         return play(oracle, load_answerer(target), (seeded(tier, n) for n in range(first, first + count)))
 
 
-def shrunk(oracle: Oracle, answerer: Answerer, scenario: Scenario) -> Scenario:
-    """Reduce a scenario to what the two answers differ about."""
+def shrunk(oracle: Oracle, answerer: Answerer, scenario: Scenario, *, raises: bool = False) -> Scenario:
+    """Reduce a scenario to what the two answers differ about, or to what Podium raises an error for."""
 
     def differs(smaller: Scenario) -> bool:
         try:
-            return bool(compare(oracle.answer(smaller), answerer(smaller)))
+            expected = oracle.answer(smaller)
         except OracleError:
             return False
+        try:
+            return bool(compare(expected, answerer(smaller))) and not raises
+        except Exception:  # noqa: BLE001  any error is one kind of failure, a difference is another
+            return raises
 
     return shrink(scenario, differs, budget=2000)
 
@@ -94,7 +104,9 @@ def main(answerer: str, tier: str, seed: int, count: int, jobs: int, binary: Pat
     starts = range(seed, seed + count, CHUNK)
     sizes = [min(CHUNK, seed + count - start) for start in starts]
     coverage, differing = Coverage(), 0
-    with ProcessPoolExecutor(jobs) as pool, Oracle(binary) as oracle:
+    # Spawned, not forked: a fork would hold the pipes of this process's oracle open, and it would never end.
+    workers = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
+    with Oracle(binary) as oracle, workers as pool:
         for outcome in pool.map(chunk, starts, sizes):
             coverage.merge(outcome.coverage)
             for scenario, found in outcome.mismatches:
@@ -107,7 +119,8 @@ def main(answerer: str, tier: str, seed: int, count: int, jobs: int, binary: Pat
 
 
 def _report(oracle: Oracle, answerer: Answerer, scenario: Scenario, found: list[Mismatch]) -> None:
-    path = write_regression(oracle, shrunk(oracle, answerer, scenario), BUILD / "mismatches")
+    small = shrunk(oracle, answerer, scenario, raises=found[0].path == RAISED)
+    path = write_regression(oracle, small, BUILD / "mismatches")
     click.echo(f"{scenario['id']}: {len(found)} mismatches, shrunk to {path}")
     for mismatch in found[:5]:
         click.echo(f"  {mismatch}")

@@ -11,8 +11,33 @@ from tests.parity.process import Scenario
 Fails = Callable[[Scenario], bool]
 Path = tuple[str | int, ...]
 
-# Without these a scenario or an object is another thing, or nothing.
-KEPT = {"id", "tier", "name", "namespace", "uid", "op", "key", "metadata", "spec", "containers"}
+# Without these a scenario or an object is another thing, or nothing; or the API server would fill them in,
+# and the two sides would see different objects.
+IDENTITY = {
+    "id",
+    "tier",
+    "name",
+    "namespace",
+    "uid",
+    "op",
+    "key",
+    "metadata",
+    "spec",
+    "containers",
+    "kind",
+    "apiVersion",
+}
+DEFAULTED = {
+    "schedulerName",
+    "allocatable",
+    "requests",
+    "protocol",
+    "hostPort",
+    "volumeMode",
+    "volumeBindingMode",
+}
+REQUIRED = {"topologyKey", "maxSkew", "whenUnsatisfiable", "operator", "weight", "effect", "preemptionPolicy"}
+KEPT = IDENTITY | DEFAULTED | REQUIRED
 
 
 def shrink(scenario: Scenario, fails: Fails, budget: int = 5000) -> Scenario:

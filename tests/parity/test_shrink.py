@@ -56,6 +56,21 @@ def test_a_planted_defect_is_found_and_shrunk(oracle: Oracle) -> None:
     assert len(str(small)) < 1500
 
 
+def test_an_error_is_a_mismatch_and_shrinks_to_one(oracle: Oracle) -> None:
+    def fails_on_ports(scenario: Scenario) -> Answer:
+        if "hostPort" in str(scenario.get("pending")):
+            raise ValueError("no ports")
+        return oracle.answer(scenario)
+
+    outcome = play(oracle, fails_on_ports, (seeded("A", number) for number in range(1, 40)))
+    assert {str(found[0]) for _, found in outcome.mismatches} == {
+        "raised: kube-scheduler 'an answer', Podium \"ValueError('no ports')\""
+    }
+    small = shrunk(oracle, fails_on_ports, outcome.mismatches[0][0], raises=True)
+    assert "nodes" not in small
+    assert len(small["pending"]) == 1
+
+
 def test_coverage_adds_up(oracle: Oracle) -> None:
     answers = [oracle.answer(seeded(tier, number)) for tier in "AB" for number in (1, 2, 3)]
     whole, left, right = Coverage(), Coverage(), Coverage()
