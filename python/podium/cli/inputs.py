@@ -95,15 +95,15 @@ def cluster_flags(function: Command) -> Command:
 
 
 def settings_flags(function: Command) -> Command:
-    """Add ``--config`` and ``--queue-order``; the function gets them as ``settings``."""
+    """Add ``--config`` and ``--queue-order`` below ``cluster_flags``; the function gets ``settings``."""
 
     @functools.wraps(function)
-    def command(*, config_file: str | None, queue_order: str | None, **rest: Any) -> Any:
-        from podium.framework.config import default_config, load_config, with_short_forms
+    def command(*, cluster: Cluster, config_file: str | None, queue_order: str | None, **rest: Any) -> Any:
+        from podium.framework.config import default_config, load_config, with_gates, with_short_forms
 
         config = default_config() if config_file is None else load_config(config_file)
-        config = with_short_forms(config, queue_order=queue_order)
-        return function(settings=Settings(config, config_file or ""), **rest)
+        config = with_gates(with_short_forms(config, queue_order=queue_order), cluster.gates)
+        return function(cluster=cluster, settings=Settings(config, config_file or ""), **rest)
 
     return _CONFIG(_QUEUE_ORDER(command))
 

@@ -13,6 +13,7 @@ from podium.api import quirks
 from podium.api.admission import Admission, label_keys
 from podium.api.defaults import set_defaults
 from podium.api.features import DEFAULT_GATES, FeatureGates
+from podium.api.gated import close
 from podium.api.identity import complete, complete_claim
 from podium.api.kinds import BY_TYPE, Kind
 from podium.api.manifest.result import Loaded, Manifest, Note
@@ -132,6 +133,7 @@ class Pipeline:
             if mode == "create":
                 raise InputError(problem)
             self._warnings.append(Note(label(item), source, problem))
+        close(item, self.options.gates)
 
     def _problems(self, item: Object, *, persisted: bool, valid: bool) -> Iterator[str]:
         """Yield what the API server would say, in its order; what is stored has been admitted."""

@@ -1,5 +1,6 @@
 """The configuration: ``KubeSchedulerConfiguration`` v1 as users have it, and Podium's own second document."""
 
+from podium.framework.config.gates import with_gates
 from podium.framework.config.load import default_config, load_config, parse_config, with_short_forms
 from podium.framework.config.model import Profile, SchedulerConfig
 from podium.framework.config.podium import GangSettings, PodiumSettings, TenantSettings
@@ -13,5 +14,6 @@ __all__ = [
     "default_config",
     "load_config",
     "parse_config",
+    "with_gates",
     "with_short_forms",
 ]
