@@ -189,7 +189,10 @@ class SimulatedCluster:
             status=msgspec.structs.replace(victim.status, conditions=[*victim.status.conditions, condition]),
         )
         self._happen(Applied(leaving))
-        self.schedule(leaves, Removed(leaving))
+        if leaves <= self._now:
+            self._happen(Removed(leaving))
+        else:
+            self.schedule(leaves, Removed(leaving))
 
     def _patch(self, action: PatchStatus) -> None:
         """Keep the nomination with the pod; the scheduler knows it already, so no event tells it."""

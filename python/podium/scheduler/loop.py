@@ -102,6 +102,7 @@ class Scheduler:
         self.state = State(self.engine, self._concern)
         self._responsible = frozenset(profile.scheduler_name for profile in config.profiles)
         self._binding: set[str] = set()
+        self._preempting = False
         self.tries = 0
         """Scheduling cycles so far."""
 
@@ -149,6 +150,11 @@ class Scheduler:
             room = self._max_binds - len(self._binding)
             done = self._cycles(min(room, left if left > 0 else _BATCH, _BATCH), now, actions)
             if done == 0:
+                break
+            if self._preempting:
+                # Victims may leave at once: what comes of it must not depend on how calls are sliced.
+                self._preempting = False
+                self.tries += done
                 break
             self.tries += done
             left -= min(done, left) if left > 0 else 0
@@ -313,6 +319,7 @@ class Scheduler:
             victims = [self.state.by_handle(handle) for handle in eviction.victims]
             staying = (v.pod for v in victims if not v.pod.metadata.deletion_timestamp)
             actions += [Preempt(pod, entry.pod, nominated) for pod in staying]
+            self._preempting = True
         elif eviction.result == "helpless":
             nominated = None
             self.engine.nominate(entry.handle, None)

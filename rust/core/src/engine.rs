@@ -142,8 +142,7 @@ impl Engine {
                 evaluated: 1,
             };
         }
-        let seeded = matches!(self.settings.choose, Choose::Seeded(_)) && !self.settings.sample;
-        if seeded && Memos::shareable(&self.snap.pods[pod]) {
+        if self.remembers(pod) {
             self.schedule_by_memo((index, &profile), pod, attempt)
         } else {
             self.schedule_afresh(&profile, pod, attempt)
@@ -303,17 +302,19 @@ impl Engine {
                 message: String::new(),
             });
         }
+        let draw = match self.settings.choose {
+            // Upstream starts anywhere; the first node is as good.
+            Choose::Upstream => 0,
+            Choose::Seeded(seed) => draw(seed ^ PREEMPTION, &self.snap.pods[pod].uid, attempt),
+        };
+        if self.remembers(pod) {
+            return self.preempt_by_memo(&profile, pod, draw);
+        }
         let judged = match Judged::new(&mut self.snap, &profile, pod) {
             Ok(judged) => judged,
             Err(rejection) => {
                 return preempt::after_rejection(&self.snap, &profile, pod, &rejection);
             }
-        };
-        let args = profile.preemption?;
-        let draw = match self.settings.choose {
-            // Upstream starts anywhere; the first node is as good.
-            Choose::Upstream => 0,
-            Choose::Seeded(seed) => draw(seed ^ PREEMPTION, &self.snap.pods[pod].uid, attempt),
         };
         let codes = judged.codes(&self.snap);
         let failed = Failed {
@@ -321,7 +322,60 @@ impl Engine {
             codes: &codes,
             draw,
         };
-        Some(preempt::preempt(&mut self.snap, args, pod, failed))
+        Some(preempt::preempt(
+            &mut self.snap,
+            profile.preemption?,
+            pod,
+            failed,
+        ))
+    }
+
+    /// The same from the memo of the pod's class; that nothing helps is remembered there while neither
+    /// the snapshot nor a nomination changes.
+    fn preempt_by_memo(
+        &mut self,
+        profile: &Arc<Profile>,
+        pod: PodId,
+        draw: u64,
+    ) -> Option<Preemption> {
+        let (index, _) = self.profile_of(pod)?;
+        let memo = match self
+            .memos
+            .get(&self.snap, (index, profile), &self.snap.pods[pod])
+        {
+            Ok(memo) => memo,
+            Err(Refusal::Rejected(rejection)) => {
+                return preempt::after_rejection(&self.snap, profile, pod, &rejection);
+            }
+            Err(Refusal::Failed(_)) => return None,
+        };
+        let args = profile.preemption?;
+        let template = &self.snap.pods[pod].template;
+        let (priority, steady) = (template.priority, self.snap.has_no_nominations());
+        let steady = steady && template.may_preempt;
+        if let Some(text) = memo.helpless(priority).filter(|_| steady) {
+            return Some(Preemption::Helpless {
+                message: text.to_owned(),
+            });
+        }
+        let crowded = cycle::crowded(&mut self.snap, memo.filters(), pod);
+        let codes = cycle::codes(&self.snap, memo.filters(), memo.verdicts(), &crowded);
+        let failed = Failed {
+            filters: memo.filters(),
+            codes: &codes,
+            draw,
+        };
+        let found = preempt::preempt(&mut self.snap, args, pod, failed);
+        if let (Preemption::Helpless { message }, true) = (&found, steady) {
+            memo.set_helpless(priority, message);
+        }
+        Some(found)
+    }
+
+    /// Whether a pod's class has, or gets, a memo.
+    fn remembers(&self, pod: PodId) -> bool {
+        let seeded = matches!(self.settings.choose, Choose::Seeded(_)) && !self.settings.sample;
+        seeded && Memos::shareable(&self.snap.pods[pod])
     }
 
     /// Takes a node for a pod: on the node's books, with all that plugins reserve. On refusal nothing

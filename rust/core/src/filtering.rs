@@ -29,7 +29,17 @@ pub struct Filters {
 #[derive(Debug)]
 pub struct Part {
     pub plugin: Arc<dyn Plugin>,
-    pub filter: Box<dyn Filter>,
+    pub filter: Arc<dyn Filter>,
+}
+
+impl Part {
+    /// The filter for changing; one that is shared with a copy becomes the part's own first.
+    pub fn filter_mut(&mut self) -> &mut dyn Filter {
+        if Arc::get_mut(&mut self.filter).is_none() {
+            self.filter = Arc::from(self.filter.boxed_clone());
+        }
+        Arc::get_mut(&mut self.filter).expect("a filter of which there is one reference")
+    }
 }
 
 /// All nodes are rejected before any is looked at.
@@ -80,7 +90,7 @@ impl Filters {
                 let (_, filter) = made.swap_remove(at);
                 filters.parts.push(Part {
                     plugin: Arc::clone(plugin),
-                    filter,
+                    filter: Arc::from(filter),
                 });
             }
         }
@@ -182,11 +192,11 @@ impl Filters {
         }
     }
 
-    /// A copy whose filters can be told of hypothetical pods.
+    /// A copy whose filters can be told of hypothetical pods; they are shared until then.
     pub fn copy(&self) -> Filters {
         let part = |p: &Part| Part {
             plugin: Arc::clone(&p.plugin),
-            filter: p.filter.boxed_clone(),
+            filter: Arc::clone(&p.filter),
         };
         Filters {
             parts: self.parts.iter().map(part).collect(),

@@ -38,6 +38,8 @@ pub struct Memo {
     base: Vec<i64>,
     index: PickIndex,
     diagnosis: Option<(Generation, Arc<Diagnosis>)>,
+    /// That preemption cannot help a pod of this priority, and its text: true of a state of the snapshot.
+    helpless: Option<(Generation, i32, String)>,
     /// Whether some plugin reads volumes or claims for this class.
     reads_storage: bool,
     scratch: Scratch,
@@ -121,6 +123,16 @@ impl Memo {
                 diagnosis
             }
         }
+    }
+
+    /// What was found out about preemption for a pod of this priority, if the snapshot is still the same.
+    pub fn helpless(&self, priority: i32) -> Option<&str> {
+        let (seen, known, text) = self.helpless.as_ref()?;
+        (*seen == self.seen && *known == priority).then_some(text)
+    }
+
+    pub fn set_helpless(&mut self, priority: i32, text: &str) {
+        self.helpless = Some((self.seen, priority, text.to_owned()));
     }
 
     /// Bytes held, approximately: what bounds the number of memos.

@@ -94,6 +94,11 @@ pub trait Filter: Debug + Send + Sync {
     /// The code and reasons for one row, equal to what `filter` writes there.
     fn status(&self, snap: &Snapshot, row: Row) -> Status;
 
+    /// Whether `add_pod` and `remove_pod` change anything.
+    fn counts_pods(&self) -> bool {
+        false
+    }
+
     /// Upstream's PreFilterExtensions: a hypothetical pod was put on `row` (preemption, nominations).
     /// The snapshot has it already.
     fn add_pod(&mut self, _snap: &Snapshot, _pod: &Pod, _row: Row) {}

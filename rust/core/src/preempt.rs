@@ -156,9 +156,12 @@ fn dry_run(
         .min(count as i64);
     let offset = crate::pick::scaled(failed.draw, count as u64) as usize;
     let (mut clean, mut violating, mut statuses) = (Vec::new(), Vec::new(), Vec::new());
+    let mut trial = Trial::new(snap, failed.filters, pod);
     for i in 0..count {
         let row = potential[(offset + i) % count];
-        match victims_on(snap, failed.filters, pod, row) {
+        let found = victims_on(snap, &mut trial, pod, row);
+        trial.restart(snap, failed.filters);
+        match found {
             Ok(candidate) if candidate.violations == 0 => clean.push(candidate),
             Ok(candidate) => violating.push(candidate),
             Err(status) => {
@@ -170,14 +173,15 @@ fn dry_run(
             break;
         }
     }
+    trial.end(snap);
     clean.extend(violating);
     (clean, statuses)
 }
 
-/// The fewest pods, by importance, that must leave a node.
+/// The fewest pods, by importance, that must leave a node. What the trial did is left to be undone.
 fn victims_on(
     snap: &mut Snapshot,
-    filters: &Filters,
+    trial: &mut Trial,
     pod: PodId,
     row: Row,
 ) -> Result<Candidate, Status> {
@@ -191,14 +195,10 @@ fn victims_on(
             "No preemption victims found for incoming pod",
         ));
     }
-    let mut trial = Trial::new(snap, filters, pod);
     for &victim in &victims {
         trial.remove(snap, victim);
     }
-    if let Err(refused) = trial.judge(snap, row) {
-        trial.end(snap);
-        return Err(refused.status);
-    }
+    trial.judge(snap, row).map_err(|refused| refused.status)?;
     sort_by_importance(snap, &mut victims);
     let (violating, others) = split_by_budgets(snap, &victims);
     let both = !violating.is_empty() && !others.is_empty();
@@ -214,7 +214,6 @@ fn victims_on(
             }
         }
     }
-    trial.end(snap);
     if evicted.is_empty() {
         let node = snap.interner.text(snap.nodes.name(row));
         return Err(Status::error(format!(

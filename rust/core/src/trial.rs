@@ -1,10 +1,11 @@
 //! Filters of one pod on hypothetical nodes: pods are put on and taken off, the filters told as upstream's
 //! PreFilterExtensions are, and everything is undone at the end.
 
-use crate::filtering::{FEASIBLE, Filters, Verdict};
+use crate::filtering::{FEASIBLE, Filters, Part, Verdict};
 use crate::overlay::Overlay;
 use crate::snapshot::{ChangeMark, PodId, Row, Snapshot};
 use crate::status::Status;
+use std::sync::Arc;
 
 #[derive(Debug)]
 pub struct Trial {
@@ -36,8 +37,8 @@ impl Trial {
     pub fn add(&mut self, snap: &mut Snapshot, pod: PodId, row: Row) {
         self.overlay.place(snap, pod, row);
         let record = &snap.pods[pod];
-        for part in &mut self.filters.parts {
-            part.filter.add_pod(snap, record, row);
+        for part in self.counting() {
+            part.filter_mut().add_pod(snap, record, row);
         }
     }
 
@@ -47,9 +48,17 @@ impl Trial {
         };
         self.overlay.evict(snap, pod);
         let record = &snap.pods[pod];
-        for part in &mut self.filters.parts {
-            part.filter.remove_pod(snap, record, row);
+        for part in self.counting() {
+            part.filter_mut().remove_pod(snap, record, row);
         }
+    }
+
+    /// The parts that hypothetical pods make a difference to.
+    fn counting(&mut self) -> impl Iterator<Item = &mut Part> {
+        self.filters
+            .parts
+            .iter_mut()
+            .filter(|part| part.filter.counts_pods())
     }
 
     /// Filters the pod on `row`: first with the pods nominated there that it may not push aside, then
@@ -75,6 +84,17 @@ impl Trial {
         }
         let (plugin, status) = self.filters.status(snap, row, verdict).unwrap_or_default();
         Err(Refused { plugin, status })
+    }
+
+    /// Undoes everything, so that another node can be tried; `filters` are those the trial began with.
+    pub fn restart(&mut self, snap: &mut Snapshot, filters: &Filters) {
+        std::mem::take(&mut self.overlay).discard(snap);
+        snap.rewind_changes(self.mark);
+        for (part, original) in self.filters.parts.iter_mut().zip(&filters.parts) {
+            if part.filter.counts_pods() {
+                part.filter = Arc::clone(&original.filter);
+            }
+        }
     }
 
     /// Undoes everything; the snapshot and its change log are as before.

@@ -147,7 +147,7 @@ impl Memo {
             dirty.clear();
             for change in changes {
                 if let Some(row) = change.row() {
-                    dirty.add(snap, part.filter.follow(snap, change), row);
+                    dirty.add(snap, part.filter_mut().follow(snap, change), row);
                 }
             }
             if dirty.all {

@@ -153,6 +153,10 @@ impl Filter for Rules {
         Status::default()
     }
 
+    fn counts_pods(&self) -> bool {
+        true
+    }
+
     fn add_pod(&mut self, _: &Snapshot, pod: &Pod, _: Row) {
         self.users += self.uses_of(pod);
     }

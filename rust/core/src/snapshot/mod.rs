@@ -363,6 +363,11 @@ impl Snapshot {
         nominated.filter(below).collect()
     }
 
+    /// Whether no pending pod is nominated anywhere.
+    pub fn has_no_nominations(&self) -> bool {
+        self.nominations.nodes().next().is_none()
+    }
+
     /// Rows with such pods, ascending.
     pub fn rows_nominated_above(&self, pod: PodId) -> Vec<Row> {
         let rows = self

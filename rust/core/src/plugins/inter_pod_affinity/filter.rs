@@ -259,6 +259,10 @@ impl Filter for Hard {
         Status::unschedulable(reason)
     }
 
+    fn counts_pods(&self) -> bool {
+        true
+    }
+
     fn add_pod(&mut self, snap: &Snapshot, pod: &Pod, row: Row) {
         self.suppose(snap, &pod.template, row, 1);
     }

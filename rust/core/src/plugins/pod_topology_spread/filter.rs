@@ -253,6 +253,10 @@ impl Filter for HardSpread {
         }
     }
 
+    fn counts_pods(&self) -> bool {
+        true
+    }
+
     fn add_pod(&mut self, snap: &Snapshot, pod: &Pod, row: Row) {
         self.suppose(snap, pod, row, 1);
     }
