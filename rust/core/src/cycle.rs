@@ -15,7 +15,7 @@ use crate::trial::{Refused, Trial};
 pub struct Judged {
     pub filters: Filters,
     pub verdicts: Vec<Verdict>,
-    /// Rows that pods nominated there keep the pod from.
+    /// Rows that pods nominated there keep the pod from, ascending.
     pub crowded: Vec<(Row, Refused)>,
 }
 
@@ -33,8 +33,13 @@ impl Judged {
         })
     }
 
+    fn crowding(&self, row: Row) -> Option<&Refused> {
+        let at = self.crowded.binary_search_by_key(&row, |(r, _)| *r).ok()?;
+        Some(&self.crowded[at].1)
+    }
+
     pub fn is_feasible(&self, row: Row) -> bool {
-        self.verdicts[row as usize] == FEASIBLE && !self.crowded.iter().any(|(r, _)| *r == row)
+        self.verdicts[row as usize] == FEASIBLE && self.crowding(row).is_none()
     }
 
     /// Feasible rows in node order.
@@ -53,7 +58,7 @@ impl Judged {
 
     /// Why a row is rejected; `None` if it is not.
     pub fn status(&self, snap: &Snapshot, row: Row) -> Option<(&'static str, Status)> {
-        if let Some((_, refused)) = self.crowded.iter().find(|(r, _)| *r == row) {
+        if let Some(refused) = self.crowding(row) {
             return Some((refused.plugin, refused.status.clone()));
         }
         self.filters.status(snap, row, self.verdicts[row as usize])
@@ -64,7 +69,7 @@ impl Judged {
     }
 }
 
-/// Rows where the pods nominated there leave no room for `pod`.
+/// Rows where the pods nominated there leave no room for `pod`, ascending.
 pub fn crowded(snap: &mut Snapshot, filters: &Filters, pod: PodId) -> Vec<(Row, Refused)> {
     let mut rows = snap.rows_nominated_above(pod);
     if filters.nodes.is_some() {

@@ -59,7 +59,7 @@ impl Diagnosis {
         }
     }
 
-    /// `crowded` holds the rows that fail only, or first, because of pods nominated there.
+    /// `crowded` holds, ascending, the rows that fail only, or first, because of pods nominated there.
     pub fn of_verdicts(
         snap: &Snapshot,
         filters: &Filters,
@@ -71,7 +71,10 @@ impl Diagnosis {
         let (mut nodes, mut left_out) = (0, 0);
         for (row, &verdict) in verdicts.iter().enumerate() {
             nodes += usize::from(verdict != NO_NODE);
-            if crowded.iter().any(|(r, _)| *r as usize == row) {
+            if crowded
+                .binary_search_by_key(&row, |(r, _)| *r as usize)
+                .is_ok()
+            {
                 continue;
             }
             match verdict {
