@@ -215,11 +215,11 @@ fn aws_handle(id: &str) -> Result<String, String> {
     ))
 }
 
+/// The API server makes disks that do not say their kind `Shared`.
 fn azure_handle(disk: &crate::object::AzureDisk) -> Result<String, String> {
-    match &disk.kind {
-        Some(kind) if !kind.eq_ignore_ascii_case("Managed") => {
-            Err(format!("kind({kind}) is not supported in csi migration"))
-        }
-        _ => Ok(disk.disk_uri.clone()),
+    let kind = disk.kind.as_deref().unwrap_or("Shared");
+    if kind.eq_ignore_ascii_case("Managed") {
+        return Ok(disk.disk_uri.clone());
     }
+    Err(format!("kind({kind}) is not supported in csi migration"))
 }

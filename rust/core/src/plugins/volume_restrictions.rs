@@ -171,7 +171,14 @@ impl Filter for Rules {
                 // Who uses a claim now is known whatever has happened since.
                 let users = self.count_users(snap);
                 if users != self.users {
-                    return Affects::All;
+                    self.users = users;
+                    // Without users and disks there is nothing to judge: the pod is skipped.
+                    let skipped = users == 0 && self.disks.is_empty();
+                    return if skipped {
+                        Affects::All
+                    } else {
+                        Affects::Every
+                    };
                 }
                 let conflict = |disk: &Disk| disks(template).any(|other| disk.conflicts(other));
                 if self.disks.iter().any(conflict) {

@@ -3,8 +3,10 @@
 mod binding;
 mod capacity;
 mod controller;
+mod history;
 mod limits;
 mod matching;
+mod properties;
 mod reserve;
 mod restrictions;
 mod storage;
