@@ -194,7 +194,10 @@ impl Engine {
             Ok(memo) => memo,
             Err(refusal) => return self.refused(&refusal),
         };
-        let crowded = cycle::crowded(&mut self.snap, memo.filters(), pod);
+        if let Some(diagnosis) = memo.fails_alike(&self.snap, pod) {
+            return Outcome::Unschedulable(diagnosis);
+        }
+        let crowded = memo.crowded(&mut self.snap, pod);
         let kept: Vec<_> = crowded
             .iter()
             .map(|(row, _)| (*row, memo.index().totals()[*row as usize]))
@@ -216,7 +219,7 @@ impl Engine {
                 evaluated: self.snap.nodes.count(),
             },
             None => {
-                let diagnosis = memo.diagnosis(&self.snap, &crowded);
+                let diagnosis = memo.diagnosis(&self.snap, pod, &crowded);
                 Outcome::Unschedulable(diagnosis)
             }
         }
@@ -330,8 +333,7 @@ impl Engine {
         ))
     }
 
-    /// The same from the memo of the pod's class; that nothing helps is remembered there while neither
-    /// the snapshot nor a nomination changes.
+    /// The same from the memo of the pod's class, where it is remembered that nothing helps.
     fn preempt_by_memo(
         &mut self,
         profile: &Arc<Profile>,
@@ -350,15 +352,12 @@ impl Engine {
             Err(Refusal::Failed(_)) => return None,
         };
         let args = profile.preemption?;
-        let template = &self.snap.pods[pod].template;
-        let (priority, steady) = (template.priority, self.snap.has_no_nominations());
-        let steady = steady && template.may_preempt;
-        if let Some(text) = memo.helpless(priority).filter(|_| steady) {
+        if let Some(text) = memo.helpless(&self.snap, pod) {
             return Some(Preemption::Helpless {
                 message: text.to_owned(),
             });
         }
-        let crowded = cycle::crowded(&mut self.snap, memo.filters(), pod);
+        let crowded = memo.crowded(&mut self.snap, pod);
         let codes = cycle::codes(&self.snap, memo.filters(), memo.verdicts(), &crowded);
         let failed = Failed {
             filters: memo.filters(),
@@ -366,8 +365,8 @@ impl Engine {
             draw,
         };
         let found = preempt::preempt(&mut self.snap, args, pod, failed);
-        if let (Preemption::Helpless { message }, true) = (&found, steady) {
-            memo.set_helpless(priority, message);
+        if let Preemption::Helpless { message } = &found {
+            memo.set_helpless(&self.snap, pod, message);
         }
         Some(found)
     }

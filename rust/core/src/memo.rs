@@ -5,6 +5,7 @@
 
 mod follow;
 
+use crate::cycle;
 use crate::diagnosis::Diagnosis;
 use crate::filtering::{FEASIBLE, Filters, Rejection, Verdict};
 use crate::normalize::{Extremes, Normalize};
@@ -12,10 +13,11 @@ use crate::pick::{NEVER, PickIndex};
 use crate::plugin::{Plugin, Point, Rows};
 use crate::profile::Profile;
 use crate::scoring;
-use crate::snapshot::{Generation, Pod, Row, Snapshot};
+use crate::snapshot::{Generation, Pod, PodId, Row, Snapshot};
 use crate::status::Status;
-use crate::trial::Refused;
+use crate::trial::{Refused, Trial};
 use follow::Scratch;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Why a class cannot be scored at all.
@@ -24,6 +26,9 @@ pub enum Refusal {
     Rejected(Rejection),
     Failed(Status),
 }
+
+/// State of the snapshot, version of the nominations, and priority of the pod.
+type Circumstances = (Generation, u64, i32);
 
 #[derive(Debug, Default)]
 pub struct Memo {
@@ -37,9 +42,12 @@ pub struct Memo {
     /// Per row the weighted sum of the scores that need no normalisation.
     base: Vec<i64>,
     index: PickIndex,
-    diagnosis: Option<(Generation, Arc<Diagnosis>)>,
-    /// That preemption cannot help a pod of this priority, and its text: true of a state of the snapshot.
-    helpless: Option<(Generation, i32, String)>,
+    diagnosis: Option<(Circumstances, Arc<Diagnosis>)>,
+    /// That preemption cannot help, and its text.
+    helpless: Option<(Circumstances, String)>,
+    /// Per row what the pods nominated there made of it, by the stamp of its nominations and the pod's
+    /// priority. Rows that change are dropped.
+    crowding: FxHashMap<Row, (u64, i32, Option<Refused>)>,
     /// Whether some plugin reads volumes or claims for this class.
     reads_storage: bool,
     scratch: Scratch,
@@ -75,6 +83,7 @@ impl Memo {
         self.feasible = self.verdicts.iter().filter(|v| **v == FEASIBLE).count();
         self.seen = snap.changes.now();
         self.diagnosis = None;
+        self.crowding.clear();
         self.reads_storage = profile
             .pre_filter
             .iter()
@@ -102,37 +111,90 @@ impl Memo {
         &mut self.index
     }
 
-    /// Why no node takes the class; computed once per state of the snapshot.
-    pub fn diagnosis(&mut self, snap: &Snapshot, crowded: &[(Row, Refused)]) -> Arc<Diagnosis> {
-        let make = |memo: &Memo| {
-            Arc::new(Diagnosis::of_verdicts(
-                snap,
-                &memo.filters,
-                &memo.verdicts,
-                crowded,
-            ))
-        };
-        if !crowded.is_empty() {
-            return make(self);
-        }
+    /// What the failure of a pod of this class depends on; `None` if on the pod itself too, which is
+    /// nominated somewhere.
+    fn circumstances(&self, snap: &Snapshot, pod: PodId) -> Option<Circumstances> {
+        let pod = &snap.pods[pod];
+        let nominations = snap.nominations_version();
+        let common = pod.nominated.is_none() && pod.template.may_preempt;
+        common.then_some((self.seen, nominations, pod.template.priority))
+    }
+
+    /// Why no node takes the pod; computed once per class and circumstances.
+    pub fn diagnosis(
+        &mut self,
+        snap: &Snapshot,
+        pod: PodId,
+        crowded: &[(Row, Refused)],
+    ) -> Arc<Diagnosis> {
+        let now = self.circumstances(snap, pod);
         match &self.diagnosis {
-            Some((seen, diagnosis)) if *seen == self.seen => Arc::clone(diagnosis),
+            Some((known, diagnosis)) if now.is_some_and(|now| now == *known) => {
+                Arc::clone(diagnosis)
+            }
             _ => {
-                let diagnosis = make(self);
-                self.diagnosis = Some((self.seen, Arc::clone(&diagnosis)));
-                diagnosis
+                let found = Diagnosis::of_verdicts(snap, &self.filters, &self.verdicts, crowded);
+                let found = Arc::new(found);
+                self.diagnosis = now.map(|now| (now, Arc::clone(&found)));
+                found
             }
         }
     }
 
-    /// What was found out about preemption for a pod of this priority, if the snapshot is still the same.
-    pub fn helpless(&self, priority: i32) -> Option<&str> {
-        let (seen, known, text) = self.helpless.as_ref()?;
-        (*seen == self.seen && *known == priority).then_some(text)
+    /// What was found out about preemption in the same circumstances.
+    pub fn helpless(&self, snap: &Snapshot, pod: PodId) -> Option<&str> {
+        let (known, text) = self.helpless.as_ref()?;
+        (self.circumstances(snap, pod)? == *known).then_some(text)
     }
 
-    pub fn set_helpless(&mut self, priority: i32, text: &str) {
-        self.helpless = Some((self.seen, priority, text.to_owned()));
+    pub fn set_helpless(&mut self, snap: &Snapshot, pod: PodId, text: &str) {
+        let now = self.circumstances(snap, pod);
+        self.helpless = now.map(|now| (now, text.to_owned()));
+    }
+
+    /// Whether the pod is known to fail now as another of its class did; nothing need be tried then.
+    pub fn fails_alike(&self, snap: &Snapshot, pod: PodId) -> Option<Arc<Diagnosis>> {
+        let (known, diagnosis) = self.diagnosis.as_ref()?;
+        (self.circumstances(snap, pod)? == *known).then(|| Arc::clone(diagnosis))
+    }
+
+    /// Rows where the pods nominated there leave no room for `pod`, ascending.
+    pub fn crowded(&mut self, snap: &mut Snapshot, pod: PodId) -> Vec<(Row, Refused)> {
+        if self
+            .filters
+            .parts
+            .iter()
+            .any(|part| part.filter.counts_pods())
+        {
+            return cycle::crowded(snap, &self.filters, pod);
+        }
+        let priority = snap.pods[pod].template.priority;
+        let own = snap.pods[pod]
+            .nominated
+            .and_then(|name| snap.nodes.row(name));
+        let mut trial = Trial::new(snap, &self.filters, pod);
+        let mut crowded = Vec::new();
+        for row in snap.rows_nominated_above(pod) {
+            let stamp = snap.nominations_stamp(row);
+            let known = self
+                .crowding
+                .get(&row)
+                .filter(|(s, p, _)| (*s, *p) == (stamp, priority));
+            let refused = match known.filter(|_| own != Some(row)) {
+                Some((_, _, refused)) => refused.clone(),
+                None => {
+                    let refused = trial.judge(snap, row).err();
+                    if own != Some(row) {
+                        self.crowding
+                            .insert(row, (stamp, priority, refused.clone()));
+                    }
+                    refused
+                }
+            };
+            crowded.extend(refused.map(|refused| (row, refused)));
+        }
+        trial.end(snap);
+        crowded
     }
 
     /// Bytes held, approximately: what bounds the number of memos.

@@ -88,6 +88,11 @@ impl Memo {
         if changes.len() > self.verdicts.len() / 4 + 64 || self.must_remake(snap, changes, pod) {
             return self.remake(snap, profile, pod);
         }
+        if !self.crowding.is_empty() {
+            for row in changes.iter().filter_map(Change::row) {
+                self.crowding.remove(&row);
+            }
+        }
         let mut scratch = std::mem::take(&mut self.scratch);
         let followed = self.follow_filters(snap, changes, &mut scratch);
         let scored = followed && self.follow_scores(snap, changes, &mut scratch);

@@ -363,20 +363,27 @@ impl Snapshot {
         nominated.filter(below).collect()
     }
 
-    /// Whether no pending pod is nominated anywhere.
-    pub fn has_no_nominations(&self) -> bool {
-        self.nominations.nodes().next().is_none()
+    /// Changes whenever a nomination does, anywhere or on one row.
+    pub fn nominations_version(&self) -> u64 {
+        self.nominations.version()
+    }
+
+    pub fn nominations_stamp(&self, row: Row) -> u64 {
+        self.nominations.stamp(self.nodes.name(row))
     }
 
     /// Rows with such pods, ascending.
     pub fn rows_nominated_above(&self, pod: PodId) -> Vec<Row> {
-        let rows = self
+        let priority = self.pods[pod].template.priority;
+        let above = |id: &PodId| {
+            let other = &self.pods[*id];
+            *id != pod && other.row.is_none() && other.template.priority >= priority
+        };
+        let nodes = self
             .nominations
             .nodes()
-            .filter_map(|name| self.nodes.row(name));
-        let mut rows: Vec<_> = rows
-            .filter(|row| !self.nominated_above(*row, pod).is_empty())
-            .collect();
+            .filter(|n| self.nominations.on(*n).iter().any(above));
+        let mut rows: Vec<Row> = nodes.filter_map(|name| self.nodes.row(name)).collect();
         rows.sort_unstable();
         rows
     }

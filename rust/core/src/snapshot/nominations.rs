@@ -9,10 +9,18 @@ use rustc_hash::FxHashMap;
 pub(super) struct Nominations {
     by_node: FxHashMap<Symbol, Vec<PodId>>,
     node_of: FxHashMap<PodId, Symbol>,
+    /// Grows with every change; per node, what it was at the node's last one.
+    version: u64,
+    stamps: FxHashMap<Symbol, u64>,
 }
 
 impl Nominations {
     pub(super) fn set(&mut self, pod: PodId, node: Option<Symbol>) {
+        let before = self.node_of.get(&pod).copied();
+        for changed in before.into_iter().chain(node).filter(|_| before != node) {
+            self.version += 1;
+            self.stamps.insert(changed, self.version);
+        }
         if let Some(before) = self.node_of.remove(&pod)
             && let Some(list) = self.by_node.get_mut(&before)
         {
@@ -25,6 +33,15 @@ impl Nominations {
             self.by_node.entry(node).or_default().push(pod);
             self.node_of.insert(pod, node);
         }
+    }
+
+    pub(super) fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Changes whenever the pods nominated to the node do.
+    pub(super) fn stamp(&self, node: Symbol) -> u64 {
+        self.stamps.get(&node).copied().unwrap_or(0)
     }
 
     pub(super) fn on(&self, node: Symbol) -> &[PodId] {
