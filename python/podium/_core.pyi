@@ -61,7 +61,6 @@ class Quantity:
     def __gt__(self, other: Quantity, /) -> bool: ...
     def __ge__(self, other: Quantity, /) -> bool: ...
 
-
 @final
 class Decision:
     """How one scheduling cycle ended.
@@ -167,10 +166,8 @@ class Engine:
     def schedule(self, pod: int, attempt: int = 0) -> Decision:
         """Find a node; nothing is placed."""
 
-    def schedule_batch(
-        self, pods: NDArray[np.uint32], attempts: NDArray[np.uint64], /
-    ) -> NDArray[np.int32]:
-        """Schedule and assume pods in order, past the queue; −1 for the first that fails, which ends it."""
+    def schedule_batch(self, pods: NDArray[np.uint32], attempts: NDArray[np.uint64], /) -> NDArray[np.int32]:
+        """Schedule and assume pods in order, past the queue; -1 for the first that fails, which ends it."""
 
     def preempt(self, pod: int, attempt: int = 0) -> Eviction | None:
         """Say which pods to evict for a pod that was found unschedulable; None if preemption is off."""
@@ -187,7 +184,7 @@ class Engine:
         """Names of the nodes that pass every filter, in node order."""
 
     def volume_writes(self, pod: int, /) -> list[tuple[str, str, str, bytes, bytes]]:
-        """What must be written before a reserved pod can be bound.
+        """Return what must be written before a reserved pod can be bound.
 
         Kind, namespace, name, JSON merge patch, and the write as ``VolumeController.write`` takes it.
         """
@@ -199,7 +196,7 @@ class Engine:
     def node_name(self, row: int, /) -> str: ...
     def node_names(self, rows: NDArray[np.uint32], /) -> list[str]: ...
     def rows_of(self, pods: NDArray[np.uint32], /) -> NDArray[np.int32]:
-        """Row of each pod, −1 where it is on none."""
+        """Row of each pod, -1 where it is on none."""
 
     def totals(self) -> dict[str, tuple[int, int]]:
         """Allocatable and requested of every resource, summed over all nodes, in base units."""
@@ -211,7 +208,7 @@ class Engine:
         """Pods of lower priority nominated to a node: a pod nominated there pushes them aside."""
 
     def audit(self, pod: int, /) -> bytes:
-        """Everything that all plugins have to say about a pod, as JSON (see tests/parity/README.md, tier A)."""
+        """Return all that all plugins have to say about a pod, as JSON (tests/parity/README.md, tier A)."""
 
     def node_order(self) -> list[str]:
         """Names of the nodes in kube-scheduler's order."""
@@ -239,7 +236,7 @@ class Engine:
     def dequeue(self, pod: int, /) -> None: ...
     def pop(self) -> int | None: ...
     def settle(self, pod: int, /) -> None:
-        """The popped pod waits for nobody any more; events mean nothing to it from now on."""
+        """Let events mean nothing to a popped pod from now on: it waits for nobody any more."""
 
     def put_back(self, pod: int, now: int, rejected_by: int = 0, pending_by: int = 0) -> None:
         """Return a popped pod; without plugins it failed with an error."""
@@ -405,4 +402,4 @@ class VolumeController:
         """Carry out a write of the scheduler."""
 
     def settle(self) -> list[tuple[str, str, str, bytes | None]]:
-        """Let the controllers act; returns kind, namespace, name and JSON of what changed, None if deleted."""
+        """Let the controllers act; return kind, namespace, name and JSON of what changed (None: deleted)."""

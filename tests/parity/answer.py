@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-
 from podium._core import Decision, Engine
 from podium.framework.config import SchedulerConfig, default_config, parse_config
 
