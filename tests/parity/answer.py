@@ -35,10 +35,14 @@ _WORLD = {
 
 def podium_answer(scenario: Object) -> Answer:
     """Answer a scenario with Podium's core."""
-    config = _config(scenario.get("configuration"))
     if scenario["tier"] == "A":
-        return {"id": scenario.get("id"), "tier": "A", **_Alone(scenario, config).answer()}
-    return {"id": scenario.get("id"), "tier": "B", "steps": _Sequence(scenario, config).answer()}
+        return {"id": scenario.get("id"), "tier": "A", **_Alone(scenario).answer()}
+    return {"id": scenario.get("id"), "tier": "B", "steps": Sequence(scenario, _upstream()).answer()}
+
+
+def _upstream() -> Engine:
+    """Make an engine that decides as kube-scheduler does, sample and ties included."""
+    return Engine(choose="upstream", sample=True)
 
 
 def _config(document: Object | None) -> SchedulerConfig:
@@ -55,9 +59,9 @@ def _key(pod: Object) -> str:
 class _World:
     """One engine that holds a scenario's objects."""
 
-    def __init__(self, scenario: Object, config: SchedulerConfig) -> None:
+    def __init__(self, scenario: Object, config: SchedulerConfig, engine: Engine) -> None:
         self.config = config
-        self.engine = Engine(choose="upstream", sample=True)
+        self.engine = engine
         for profile in config.profiles:
             self.engine.add_profile(profile.native_json())
         self.names = {profile.scheduler_name for profile in config.profiles}
@@ -69,8 +73,6 @@ class _World:
         for field, kind in _WORLD.items():
             for item in scenario.get(field, []):
                 self.engine.set(kind, msgspec.json.encode(item))
-        for pod in scenario.get("pods", []):
-            self.add(pod)
 
     def add(self, pod: Object) -> int | None:
         """Add a pod; one that has ended is not there."""
@@ -117,14 +119,16 @@ class _World:
 class _Alone:
     """Tier A: every pending pod alone; all of them exist."""
 
-    def __init__(self, scenario: Object, config: SchedulerConfig) -> None:
-        self._world = _World(scenario, config)
+    def __init__(self, scenario: Object) -> None:
+        self._world = _World(scenario, _config(scenario.get("configuration")), _upstream())
         self._pending = scenario.get("pending", [])
         for pod in self._pending:
-            handle = self._world.add(pod)
-            if handle is not None:
-                # It is to be judged, also where it names its node already.
-                self._world.engine.forget(handle)
+            if pod["spec"].get("nodeName"):
+                # It is to be judged all the same; before the others come, since it takes its ports along.
+                self._world.engine.forget(self._world.add(pod))
+        for pod in [*scenario.get("pods", []), *self._pending]:
+            if _key(pod) not in self._world.handles:
+                self._world.add(pod)
 
     def answer(self) -> Answer:
         order = self._world.engine.node_order()
@@ -138,11 +142,13 @@ class _Alone:
         return base | json.loads(self._world.engine.audit(self._world.handles[_key(pod)]))
 
 
-class _Sequence:
-    """Tier B: steps that carry over."""
+class Sequence:
+    """Tier B: steps that carry over, played on a given engine."""
 
-    def __init__(self, scenario: Object, config: SchedulerConfig) -> None:
-        self._world = _World(scenario, config)
+    def __init__(self, scenario: Object, engine: Engine) -> None:
+        self._world = _World(scenario, _config(scenario.get("configuration")), engine)
+        for pod in scenario.get("pods", []):
+            self._world.add(pod)
         self._templates: Mapping[str, Object] = scenario.get("templates", {})
         self._steps = scenario["steps"]
         self._leaving: list[str] = []
@@ -201,19 +207,23 @@ class _Sequence:
             self._world.update(pod)
 
     def _cycle(self, key: str, time: str) -> Answer:
-        world, engine = self._world, self._world.engine
+        world = self._world
         pod = world.pods[key]
         base: Answer = {"pod": key, "evaluated": 0, "feasible": 0}
         without = world.verdict_without_cycle(pod)
         if without is not None:
             return base | without
         handle = world.handles[key]
-        decision = engine.schedule(handle)
+        decision = self.decide(key, handle)
         if decision.result == "placed" and decision.row is not None:
             return base | self._bind(pod, handle, decision, time)
         if decision.result == "failed":
             return base | {"result": "error", "error": decision.message}
         return base | {"evaluated": decision.evaluated} | self._fail(pod, handle, decision, time)
+
+    def decide(self, key: str, handle: int) -> Decision:
+        """Find a node for a pod; nothing is placed."""
+        return self._world.engine.schedule(handle)
 
     def _bind(self, pod: Object, handle: int, decision: Decision, time: str) -> Answer:
         engine = self._world.engine

@@ -92,7 +92,7 @@ def write_regression(oracle: Oracle, scenario: Scenario, folder: Path) -> Path:
 
 
 @click.command()
-@click.argument("answerer")
+@click.argument("answerer", default="tests.parity.answer:podium_answer")
 @click.option("--tier", type=click.Choice(["A", "B"]), default="A")
 @click.option("--seed", type=int, default=1)
 @click.option("--count", type=int, default=300)

@@ -5,7 +5,7 @@
 use crate::cycle::{self, Judged};
 use crate::diagnosis::Diagnosis;
 use crate::engine::{Engine, Outcome};
-use crate::filtering::Rejection;
+use crate::filtering::{Filters, Rejection};
 use crate::pick::heap_root;
 use crate::plugin::{Plugin, PreFilter};
 use crate::preempt::{self, Failed, Preemption};
@@ -28,6 +28,7 @@ pub fn audit(engine: &mut Engine, pod: PodId) -> Value {
         all_filters(&engine.snap, &profile, &filters),
     );
     if engine.snap.nodes.is_empty() {
+        pre_filter_result(&engine.snap, &profile, pod, &mut answer);
         let message = Diagnosis {
             no_nodes: true,
             ..Diagnosis::default()
@@ -129,13 +130,33 @@ fn all_filters(snap: &Snapshot, profile: &Profile, filters: &[Named]) -> Value {
     Value::Object(nodes)
 }
 
-fn rejected(
-    engine: &mut Engine,
-    pod: PodId,
+/// What PreFilter says where there is no node that it could speak about.
+fn pre_filter_result(
+    snap: &Snapshot,
     profile: &Profile,
-    rejection: &Rejection,
+    pod: PodId,
     answer: &mut Map<String, Value>,
 ) {
+    match Filters::new(snap, profile, &snap.pods[pod]) {
+        Ok(filters) => restriction(snap, &filters, answer),
+        Err(rejection) => rejection_json(&rejection, answer),
+    }
+}
+
+/// The nodes that PreFilter results left, if they left out any.
+fn restriction(snap: &Snapshot, filters: &Filters, answer: &mut Map<String, Value>) {
+    let Some(nodes) = &filters.nodes else {
+        return;
+    };
+    let mut names: Vec<_> = nodes.iter().map(|n| snap.interner.text(*n)).collect();
+    names.sort_unstable();
+    answer.insert(
+        "preFilterResult".into(),
+        json!({"code": "Success", "nodes": names}),
+    );
+}
+
+fn rejection_json(rejection: &Rejection, answer: &mut Map<String, Value>) {
     let plugin = rejection
         .restricted_by
         .is_empty()
@@ -144,6 +165,16 @@ fn rejected(
         "preFilterResult".into(),
         status_json(plugin, &rejection.status),
     );
+}
+
+fn rejected(
+    engine: &mut Engine,
+    pod: PodId,
+    profile: &Profile,
+    rejection: &Rejection,
+    answer: &mut Map<String, Value>,
+) {
+    rejection_json(rejection, answer);
     let message = match engine.rejected(rejection) {
         Outcome::Unschedulable(diagnosis) => diagnosis.message(""),
         Outcome::Failed(message) => {
@@ -166,18 +197,15 @@ fn judged_pod(
     answer: &mut Map<String, Value>,
 ) {
     let snap = &engine.snap;
-    if judged.filters.nodes.is_some() {
-        let names = judged.filters.nodes.iter().flatten();
-        let mut names: Vec<_> = names.map(|n| snap.interner.text(*n)).collect();
-        names.sort_unstable();
-        answer.insert(
-            "preFilterResult".into(),
-            json!({"code": "Success", "nodes": names}),
-        );
-    }
+    restriction(snap, &judged.filters, answer);
     let mut statuses = Map::new();
+    let looked_at = judged
+        .filters
+        .nodes
+        .as_ref()
+        .map(|_| judged.filters.rows(snap));
     for &row in snap.order.rows() {
-        let left_out = judged.verdicts[row as usize] == crate::filtering::LEFT_OUT;
+        let left_out = looked_at.as_ref().is_some_and(|rows| !rows.contains(&row));
         if let Some((plugin, status)) = judged.status(snap, row).filter(|_| !left_out) {
             statuses.insert(name(snap, row), status_json(Some(plugin), &status));
         }

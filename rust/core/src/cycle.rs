@@ -25,6 +25,12 @@ impl Judged {
         let filters = Filters::new(snap, profile, &snap.pods[pod])?;
         let (mut verdicts, mut codes) = (Vec::new(), Vec::new());
         filters.judge_all(snap, &mut verdicts, &mut codes);
+        if let Some(row) = nominated_outside(snap, &filters, pod) {
+            match filters.judge(snap, row, 0) {
+                FEASIBLE => {}
+                verdict => verdicts[row as usize] = verdict,
+            }
+        }
         let crowded = crowded(snap, &filters, pod);
         Ok(Judged {
             filters,
@@ -69,11 +75,20 @@ impl Judged {
     }
 }
 
+/// The row of the pod's own nominated node where PreFilter results leave it out: kube-scheduler tries that
+/// node before it looks at those results, and keeps the status.
+fn nominated_outside(snap: &Snapshot, filters: &Filters, pod: PodId) -> Option<Row> {
+    filters.nodes.as_ref()?;
+    let row = snap.nodes.row(snap.pods[pod].nominated?)?;
+    (!filters.rows(snap).contains(&row)).then_some(row)
+}
+
 /// Rows where the pods nominated there leave no room for `pod`, ascending.
 pub fn crowded(snap: &mut Snapshot, filters: &Filters, pod: PodId) -> Vec<(Row, Refused)> {
     let mut rows = snap.rows_nominated_above(pod);
     if filters.nodes.is_some() {
-        let looked_at = filters.rows(snap);
+        let mut looked_at = filters.rows(snap);
+        looked_at.extend(nominated_outside(snap, filters, pod));
         rows.retain(|row| looked_at.contains(row));
     }
     if rows.is_empty() {
@@ -142,14 +157,21 @@ pub struct Sample {
     pub processed: usize,
 }
 
-/// Walks the nodes from `start` and stops at the first feasible one beyond `enough`.
-pub fn sample(judged: &Judged, rows: &[Row], start: usize, enough: usize) -> Sample {
+/// Walks the nodes from `start` and stops at the first feasible one beyond `enough`. `tried` was looked at
+/// before and rejected: it counts as a node looked at wherever the walk ends.
+pub fn sample(
+    judged: &Judged,
+    rows: &[Row],
+    start: usize,
+    enough: usize,
+    tried: Option<Row>,
+) -> Sample {
     let mut found = Vec::new();
-    let mut rejected = 0;
+    let mut rejected = usize::from(tried.is_some());
     for i in 0..rows.len() {
         let row = rows[(start + i) % rows.len()];
         if !judged.is_feasible(row) {
-            rejected += 1;
+            rejected += usize::from(tried != Some(row));
         } else if found.len() == enough {
             break;
         } else {

@@ -173,9 +173,6 @@ impl Engine {
         let row = self.snap.nodes.row(self.snap.pods[pod].nominated?)?;
         let filters =
             crate::filtering::Filters::new(&self.snap, profile, &self.snap.pods[pod]).ok()?;
-        if filters.nodes.is_some() && !filters.rows(&self.snap).contains(&row) {
-            return None;
-        }
         let mut trial = crate::trial::Trial::new(&self.snap, &filters, pod);
         let fits = trial.judge(&mut self.snap, row).is_ok();
         trial.end(&mut self.snap);
@@ -247,7 +244,9 @@ impl Engine {
             Ok(judged) => judged,
             Err(rejection) => return self.rejected(&rejection),
         };
-        let (rows, evaluated) = self.candidates(profile, &judged);
+        let tried = self.snap.pods[pod].nominated;
+        let tried = tried.and_then(|name| self.snap.nodes.row(name));
+        let (rows, evaluated) = self.candidates(profile, &judged, tried);
         if rows.is_empty() {
             return Outcome::Unschedulable(Arc::new(judged.diagnosis(&self.snap)));
         }
@@ -268,8 +267,14 @@ impl Engine {
         }
     }
 
-    /// The feasible rows that are considered, in node order, and how many nodes were looked at.
-    fn candidates(&mut self, profile: &Profile, judged: &Judged) -> (Vec<Row>, usize) {
+    /// The feasible rows that are considered, in node order, and how many nodes were looked at, among them
+    /// the nominated one that was `tried` in vain.
+    fn candidates(
+        &mut self,
+        profile: &Profile,
+        judged: &Judged,
+        tried: Option<Row>,
+    ) -> (Vec<Row>, usize) {
         let restricted = judged
             .filters
             .nodes
@@ -291,7 +296,7 @@ impl Engine {
         } else {
             cycle::sample_size(profile.percentage, order.len())
         };
-        let sample = cycle::sample(judged, &order, self.start, enough);
+        let sample = cycle::sample(judged, &order, self.start, enough, tried);
         self.start = (self.start + sample.processed) % self.snap.nodes.count();
         (sample.rows, sample.processed)
     }
