@@ -77,7 +77,9 @@ bench: build  ## Measure the loop (SCENARIO="basic mixed")
 
 .PHONY: parity
 parity: build $(VENV)/tools  ## Compare with the real kube-scheduler on N scenarios; needs Go
-	$(TOOLS); $(BIN)/python -m tests.parity.run --count $(N)
+	mkdir -p build/parity
+	cd tests/parity/oracle && go build -o ../../../build/parity/oracle .
+	$(TOOLS); for tier in A B; do $(BIN)/python -m tests.parity.run --tier $$tier --count $(N); done
 
 .PHONY: clean
 clean:  ## Remove everything that was built
