@@ -1,4 +1,4 @@
-//! ImageLocality: nodes that already have the pod's images score higher.
+//! ImageLocality: nodes that have the pod's images already are preferred, the less the more nodes have them.
 
 use crate::intern::Symbol;
 use crate::normalize::MAX_SCORE;
@@ -10,9 +10,12 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 pub(super) const NAME: &str = "ImageLocality";
+
 const MIB: i64 = 1 << 20;
-const MIN_THRESHOLD: i64 = 23 * MIB;
-const MAX_PER_IMAGE: i64 = 1000 * MIB;
+/// Less than this on a node is worth nothing.
+const LEAST: i64 = 23 * MIB;
+/// More than this per image of the pod is worth no more.
+const MOST_PER_IMAGE: i64 = 1000 * MIB;
 
 #[derive(Debug)]
 struct ImageLocality;
@@ -31,18 +34,7 @@ impl Plugin for ImageLocality {
     }
 
     fn pre_score(&self, snap: &Snapshot, pod: &Pod, _: &[Row]) -> PreScore {
-        let images = &pod.template.images;
-        let nodes = snap.nodes.count() as f64;
-        let names = images.names.iter();
-        let known = names.filter_map(|name| {
-            let (size, holders) = snap.image(*name)?;
-            Some((*name, worth(size, holders, nodes)))
-        });
-        PreScore::Run(Box::new(Worth {
-            images: known.collect(),
-            max: MAX_PER_IMAGE * images.count,
-            nodes,
-        }))
+        PreScore::Run(Box::new(Locality::new(snap, &pod.template)))
     }
 
     fn affects(&self, _: &Snapshot, _: &Template, _: &Pod) -> Affects {
@@ -50,68 +42,99 @@ impl Plugin for ImageLocality {
     }
 }
 
-/// Spread over many nodes, an image counts in full: otherwise its few holders would fill up.
-fn worth(size: i64, holders: u32, nodes: f64) -> i64 {
-    (size as f64 * (f64::from(holders) / nodes)) as i64
-}
-
-/// What each of the pod's images, in its own order and as often as it is named, adds on a node that
-/// has it. Images that no node has are left out.
 #[derive(Clone, Debug)]
-struct Worth {
-    images: Box<[(Symbol, i64)]>,
-    max: i64,
-    nodes: f64,
+struct Locality {
+    /// The pod's images that some node has (one that it names twice stands twice), and what each is worth
+    /// to a node that has it.
+    present: Box<[(Symbol, i64)]>,
+    /// Sum from which a node has the best score.
+    most: i64,
+    nodes: usize,
 }
 
-impl Worth {
-    /// What an image adds on a row: nothing if the node does not have it.
-    fn on(&self, snap: &Snapshot, row: Row, name: Symbol, worth_now: i64) -> i64 {
-        if let Some(frozen) = snap.frozen_images(row) {
-            let state = frozen.iter().find(|(image, _, _)| *image == name);
-            return state.map_or(0, |(_, size, holders)| worth(*size, *holders, self.nodes));
-        }
-        let present = &snap.nodes.info(row).images;
-        if present.iter().any(|(image, _)| *image == name) {
-            worth_now
-        } else {
-            0
-        }
-    }
-
-    fn score(&self, sum: i64) -> i64 {
-        // As upstream: below the lower threshold wins over above the upper one.
-        let sum = if sum < MIN_THRESHOLD {
-            MIN_THRESHOLD
-        } else {
-            sum.min(self.max)
+impl Locality {
+    fn new(snap: &Snapshot, template: &Template) -> Self {
+        let nodes = snap.nodes.count();
+        let worth = |name: &Symbol| {
+            let image = snap.images.get(*name)?;
+            Some((*name, worth(image.size, image.rows().len(), nodes)))
         };
-        MAX_SCORE.wrapping_mul(sum - MIN_THRESHOLD) / (self.max - MIN_THRESHOLD)
+        let images = &template.images;
+        Locality {
+            present: images.names.iter().filter_map(worth).collect(),
+            most: MOST_PER_IMAGE.wrapping_mul(images.count),
+            nodes,
+        }
+    }
+
+    fn one(&self, snap: &Snapshot, row: Row) -> i64 {
+        let frozen = snap.frozen_images(row);
+        let here = self.present.iter().map(|(name, now)| match frozen {
+            Some(states) => {
+                let state = states.iter().find(|(image, _, _)| image == name);
+                state.map_or(0, |(_, size, holders)| {
+                    worth(*size, *holders as usize, self.nodes)
+                })
+            }
+            None => {
+                let is_here = snap.images.get(*name).is_some_and(|image| image.is_on(row));
+                if is_here { *now } else { 0 }
+            }
+        });
+        self.priority(here.fold(0i64, i64::wrapping_add))
+    }
+
+    fn priority(&self, sum: i64) -> i64 {
+        let sum = if sum < LEAST {
+            LEAST
+        } else {
+            sum.min(self.most)
+        };
+        MAX_SCORE.wrapping_mul(sum - LEAST) / (self.most - LEAST)
     }
 }
 
-impl Score for Worth {
+/// What an image adds: the more nodes have it the more, since its few holders would fill up otherwise. Go on
+/// amd64 makes what does not fit the smallest integer.
+fn worth(size: i64, holders: usize, nodes: usize) -> i64 {
+    let scaled = size as f64 * (holders as f64 / nodes as f64);
+    if scaled < i64::MAX as f64 {
+        scaled as i64
+    } else {
+        i64::MIN
+    }
+}
+
+impl Score for Locality {
     fn score(&self, snap: &Snapshot, rows: Rows<'_>, out: &mut [i64]) {
-        if self.images.is_empty() {
-            let none = Worth::score(self, 0);
-            rows.each(out, |_, score| *score = none);
+        let Rows::All(len) = rows else {
+            return rows.each(out, |row, cell| *cell = self.one(snap, row));
+        };
+        if snap.frozen_images(0).is_some() {
+            return rows.each(out, |row, cell| *cell = self.one(snap, row));
+        }
+        out[..len].fill(0);
+        if self.present.is_empty() {
             return;
         }
-        rows.each(out, |row, score| {
-            let each = self
-                .images
-                .iter()
-                .map(|(name, worth)| self.on(snap, row, *name, *worth));
-            *score = Worth::score(self, each.fold(0i64, i64::wrapping_add));
-        });
+        for (name, worth) in &self.present {
+            let rows = snap.images.get(*name).map_or(&[][..], |image| image.rows());
+            for row in rows {
+                let sum = &mut out[*row as usize];
+                *sum = sum.wrapping_add(*worth);
+            }
+        }
+        for cell in &mut out[..len] {
+            *cell = self.priority(*cell);
+        }
     }
 
-    /// An image that comes or goes is a change of the world, since it alters the worth on every node;
-    /// so is the number of nodes.
-    fn follow(&mut self, _: &Snapshot, change: &Change) -> Affects {
+    /// What a node has is part of the score of every node that has it too: a change of images is told as
+    /// one of the world. So is, here, a change of the number of nodes.
+    fn follow(&mut self, snap: &Snapshot, change: &Change) -> Affects {
         match change {
             Change::World => Affects::All,
-            Change::Node { .. } if !self.images.is_empty() => Affects::All,
+            Change::Node { .. } if snap.nodes.count() != self.nodes => Affects::All,
             Change::Node { .. } => Affects::Node,
             _ => Affects::Nothing,
         }

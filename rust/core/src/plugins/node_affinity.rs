@@ -1,12 +1,14 @@
 //! NodeAffinity: node selector, required and preferred node affinity, and what the profile adds.
 
-use crate::intern::Symbol;
+use super::resource_spec;
+use crate::intern::{Interner, Symbol};
 use crate::normalize::Normalize;
 use crate::object;
 use crate::plugin::{Affects, Filter, KeyWriter, Plugin, PreFilter, PreScore, Rows, Score};
 use crate::snapshot::{Change, Pod, Row, Snapshot};
 use crate::status::{Code, Status};
 use crate::template::{FieldRequirement, NodeTerm, NodeTerms, PreferredTerm, Template};
+use serde::Deserialize;
 use serde_json::Value;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -23,26 +25,53 @@ struct NodeAffinity {
     preferred: Box<[PreferredTerm]>,
 }
 
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Args {
+    added_affinity: Option<object::NodeAffinity>,
+}
+
 pub(super) fn new(snap: &mut Snapshot, args: &Value) -> Result<Arc<dyn Plugin>, String> {
-    let added = args.get("addedAffinity").cloned().unwrap_or(Value::Null);
-    let added: Option<object::NodeAffinity> =
-        serde_json::from_value(added).map_err(|error| format!("addedAffinity: {error}"))?;
-    let added = added.unwrap_or_default();
+    let args: Args = resource_spec::read(args)?;
+    let added = args.added_affinity.unwrap_or_default();
     let interner = &mut snap.interner;
-    let mut term = |source: &object::NodeSelectorTerm| NodeTerm::new(source, false, interner);
-    let required = added
-        .required
-        .map(|r| r.node_selector_terms.iter().map(&mut term).collect());
-    let preferred = added.preferred.iter().flatten();
-    let preferred = preferred.map(|p| PreferredTerm {
-        weight: p.weight,
-        term: term(&p.preference),
+    let required = added.required.map(|selector| {
+        let terms = selector.node_selector_terms.iter().enumerate();
+        let compiled = terms.map(|(i, source)| {
+            let path = "requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
+            added_term(source, &format!("{path}[{i}]"), interner)
+        });
+        compiled.collect::<Result<Arc<[_]>, String>>()
     });
-    let preferred = preferred.collect();
+    let required = required.transpose()?;
+    let preferred = added.preferred.iter().flatten().enumerate();
+    let compiled = preferred.map(|(i, source)| {
+        let path = format!("preferredDuringSchedulingIgnoredDuringExecution[{i}].preference");
+        Ok(PreferredTerm {
+            weight: source.weight,
+            term: added_term(&source.preference, &path, interner)?,
+        })
+    });
     Ok(Arc::new(NodeAffinity {
         required,
-        preferred,
+        preferred: compiled.collect::<Result<_, String>>()?,
     }))
+}
+
+/// A term without parts matches nothing, as in a pod; one that cannot be parsed is refused.
+fn added_term(
+    source: &object::NodeSelectorTerm,
+    path: &str,
+    interner: &mut Interner,
+) -> Result<NodeTerm, String> {
+    let term = NodeTerm::new(source, false, interner);
+    let has_parts = !source.match_expressions.is_empty() || !source.match_fields.is_empty();
+    if has_parts && !term.valid {
+        return Err(format!(
+            "addedAffinity.{path}: an expression has a wrong key, operator or number of values"
+        ));
+    }
+    Ok(term)
 }
 
 impl Plugin for NodeAffinity {

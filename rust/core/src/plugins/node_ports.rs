@@ -99,10 +99,10 @@ impl Filter for Wanted {
     fn follow(&mut self, _: &Snapshot, change: &Change) -> Affects {
         match change {
             Change::Placed { template, .. } | Change::Removed { template, .. } => {
-                if template.ports.is_empty() {
-                    Affects::Nothing
-                } else {
+                if self.conflicts(&template.ports) {
                     Affects::Node
+                } else {
+                    Affects::Nothing
                 }
             }
             Change::Node { .. } => Affects::Node,

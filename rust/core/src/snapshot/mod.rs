@@ -7,6 +7,7 @@ mod arrivals;
 mod budgets;
 mod changes;
 mod column;
+mod images;
 mod nodes;
 mod nominations;
 mod order;
@@ -21,6 +22,7 @@ pub use arrivals::PodParts;
 pub use budgets::{Budget, Budgets};
 pub use changes::{Change, ChangeLog, ChangeMark, Generation};
 pub use column::Column;
+pub use images::{Image, Images};
 pub use nodes::{Effect, NodeInfo, Nodes, PERCENT_LIMIT, Row, Taint};
 pub use order::Order;
 pub use owners::{ControllerKind, Owners};
@@ -53,11 +55,10 @@ pub struct Snapshot {
     pub owners: Owners,
     pub volumes: Volumes,
     pub budgets: Budgets,
+    pub images: Images,
     pub changes: ChangeLog,
     /// Labels of Namespace objects; a namespace without object has none.
     namespaces: FxHashMap<Symbol, Labels>,
-    /// Image name to the size that its first node reported and the number of nodes that have it.
-    images: FxHashMap<Symbol, (i64, u32)>,
     /// What each row's images are taken for: the counts as they were when its node last changed, which is
     /// what kube-scheduler's cache makes of them. Empty unless that is wanted.
     frozen_images: Vec<Box<[(Symbol, i64, u32)]>>,
@@ -89,7 +90,7 @@ impl Default for Snapshot {
             budgets: Budgets::default(),
             changes: ChangeLog::default(),
             namespaces: FxHashMap::default(),
-            images: FxHashMap::default(),
+            images: Images::default(),
             frozen_images: Vec::new(),
             frozen_at: None,
             waiting: FxHashMap::default(),
@@ -163,30 +164,13 @@ impl Snapshot {
         Some(row)
     }
 
-    /// Keeps the cluster-wide image counts in step after a node's list went from `before` to its present one.
+    /// Keeps the images in step after a node's list went from `before` to its present one.
     fn count_images(&mut self, before: &NodeInfo, row: Row) {
-        let after = &self.nodes.info[row as usize];
-        if before.images == after.images {
-            return;
+        let after = &self.nodes.info[row as usize].images;
+        if before.images != *after {
+            self.images.replace(row, &before.images, after);
+            self.changes.push(Change::World);
         }
-        let mut seen = FxHashSet::default();
-        for &(name, size) in after.images.iter().filter(|(name, _)| seen.insert(*name)) {
-            self.images.entry(name).or_insert((size, 0)).1 += 1;
-        }
-        seen.clear();
-        for &(name, _) in before.images.iter().filter(|(name, _)| seen.insert(*name)) {
-            let count = &mut self.images.get_mut(&name).expect("a counted image").1;
-            *count -= 1;
-            if *count == 0 {
-                self.images.remove(&name);
-            }
-        }
-        self.changes.push(Change::World);
-    }
-
-    /// Size of an image by its first reporter, and how many nodes have it.
-    pub fn image(&self, name: Symbol) -> Option<(i64, u32)> {
-        self.images.get(&name).copied()
     }
 
     /// From now on image counts are those that kube-scheduler's cache has: frozen per node whenever the
@@ -211,8 +195,8 @@ impl Snapshot {
         for row in rows {
             let images = self.nodes.info(row).images.iter();
             let state = |(name, _): &(Symbol, i64)| {
-                let (size, nodes) = self.image(*name)?;
-                Some((*name, size, nodes))
+                let image = self.images.get(*name)?;
+                Some((*name, image.size, image.rows().len() as u32))
             };
             self.frozen_images[row as usize] = images.filter_map(state).collect();
         }

@@ -1,7 +1,7 @@
 //! Balance of two resources over many nodes. A score is 50 + (50 + with − without) / 2, where each of the
 //! two is the floor of 100 − 50·|f0 − f1| for the fractions used with and without the pod.
 
-use super::super::lanes::{float, floor, integer, is_exact, nearest};
+use super::super::lanes::{float, floor, integer, is_exact};
 use super::score::LEVEL;
 use multiversion::multiversion;
 
@@ -26,53 +26,68 @@ impl Lanes<'_> {
     }
 }
 
-/// A lane that [`approximate`] cannot decide.
-pub(super) const UNKNOWN: i64 = i64::MIN;
-
 /// Far more than what the percentages below and upstream's fractions can differ by (less than 2^-44).
 const DOUBT: f64 = 1.0 / (1u64 << 40) as f64;
 
+/// Adding it rounds to the nearest even integer: numbers of its size are two apart.
+const EVEN: f64 = 1.5 * (1u64 << 53) as f64;
+
+/// What a run's approximation left to decide.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Doubts {
+    /// Some amount is out of bounds; nothing was decided.
+    pub(super) all: bool,
+    /// Some lane has a negative score: it is in doubt.
+    pub(super) some: bool,
+}
+
 /// Scores by multiplying instead of dividing. Upstream's result is rounded several times before its
-/// floor is taken, so a lane whose value is nearer than [`DOUBT`] to an integer stays [`UNKNOWN`].
-/// False: some amount is out of bounds, and nothing was decided.
+/// floor is taken, so a lane whose value is nearer than [`DOUBT`] to an integer is left in doubt.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
-pub(super) fn approximate(a: Lanes<'_>, b: Lanes<'_>, out: &mut [i64]) -> bool {
+pub(super) fn approximate(a: Lanes<'_>, b: Lanes<'_>, out: &mut [i64]) -> Doubts {
     let (a, b) = (a.cut(out.len()), b.cut(out.len()));
-    let mut bits = 0;
+    let (mut bits, mut doubts) = (0, 0);
     for (lane, score) in out.iter_mut().enumerate() {
         let (before_a, before_b) = (a.used[lane], b.used[lane]);
         let (after_a, after_b) = (
             before_a.wrapping_add(a.request),
             before_b.wrapping_add(b.request),
         );
-        bits |= before_a | before_b | after_a | after_b;
+        let before = before_a | before_b;
+        bits |= before | after_a | after_b;
         let share = |amount: i64, percent: f64| {
             let share = float(amount) * percent;
             if share > 100.0 { 100.0 } else { share }
         };
-        let gap = |amount_a, amount_b| {
-            0.5 * (share(amount_a, a.percent[lane]) - share(amount_b, b.percent[lane])).abs()
+        // Twice the floor of a value somewhat above and somewhat below, each plus EVEN.
+        let floors = |amount_a, amount_b| {
+            let gap = (share(amount_a, a.percent[lane]) - share(amount_b, b.percent[lane])).abs();
+            (
+                ((199.0 + DOUBT) - gap) + EVEN,
+                ((199.0 - DOUBT) - gap) + EVEN,
+            )
         };
-        let floors = |gap: f64| {
-            let least = nearest((99.5 - DOUBT) - gap);
-            let most = nearest((99.5 + DOUBT) - gap);
-            (most, least == most)
-        };
-        let (with, sure_with) = floors(gap(after_a, after_b));
-        let (without, sure_without) = floors(gap(before_a, before_b));
+        let (with, below) = floors(after_a, after_b);
+        let mut doubt = if with == below { 0 } else { DOUBTFUL };
+        let (without, below) = floors(before_a, before_b);
         // An empty node has two fractions of exactly 0, so its value is exactly 100.
-        let sure_without = sure_without || (before_a | before_b == 0 && without == 100.0);
-        let known = 50 + (integer(50.0 + with - without) >> 1);
-        *score = if sure_with & sure_without {
-            known
-        } else {
-            UNKNOWN
-        };
+        let sure = if before == 0 { 0 } else { DOUBTFUL };
+        doubt |= if without == below { 0 } else { sure };
+        let gain = with - without + (100.0 + EVEN);
+        // The unit in the last place is 2, so the low bits hold 50 + with − without.
+        *score = (50 + ((gain.to_bits() & 127) >> 1) as i64) | doubt;
+        doubts |= doubt;
     }
-    is_exact(bits)
+    Doubts {
+        all: !is_exact(bits),
+        some: doubts != 0,
+    }
 }
 
-/// Scores by dividing, step by step as upstream does. False as above.
+const DOUBTFUL: i64 = i64::MIN;
+
+/// Scores by dividing, step by step as upstream does. False: some amount is out of bounds, and nothing was
+/// decided.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
 pub(super) fn exact(a: Lanes<'_>, b: Lanes<'_>, out: &mut [i64]) -> bool {
     let (a, b) = (a.cut(out.len()), b.cut(out.len()));

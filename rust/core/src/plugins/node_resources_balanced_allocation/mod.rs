@@ -57,6 +57,11 @@ impl BalancedAllocation {
             request: template.requests.held.get(resource.id),
         })
     }
+
+    /// A pod that requests none of the resources is as balanced here as there.
+    fn skips(&self, template: &Template) -> bool {
+        self.parts(template).all(|part| part.request == 0)
+    }
 }
 
 impl Plugin for BalancedAllocation {
@@ -70,16 +75,15 @@ impl Plugin for BalancedAllocation {
         }
     }
 
-    /// A pod that requests none of the resources is balanced everywhere.
     fn pre_score(&self, _: &Snapshot, pod: &Pod, _: &[Row]) -> PreScore {
-        if self.parts(&pod.template).all(|part| part.request == 0) {
+        if self.skips(&pod.template) {
             return PreScore::Skip;
         }
         PreScore::Run(Box::new(Balance::new(self.parts(&pod.template))))
     }
 
-    fn affects(&self, _: &Snapshot, placed: &Template, _: &Pod) -> Affects {
-        if self.parts(placed).all(|part| part.request == 0) {
+    fn affects(&self, _: &Snapshot, placed: &Template, pod: &Pod) -> Affects {
+        if self.skips(placed) || self.skips(&pod.template) {
             Affects::Nothing
         } else {
             Affects::Node

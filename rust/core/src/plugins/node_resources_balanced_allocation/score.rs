@@ -1,6 +1,6 @@
 use super::super::lanes::{LANES, Run, SHORT, each_run};
 use super::super::resource_spec::Scored;
-use super::dense::{Lanes, UNKNOWN, approximate, exact};
+use super::dense::{Lanes, approximate, exact};
 use crate::plugin::{Affects, Rows, Score};
 use crate::snapshot::{Change, Nodes, Row, Snapshot};
 
@@ -44,17 +44,31 @@ impl Balance {
         50 + gain.wrapping_add(50) / 2
     }
 
-    fn run(&self, nodes: &Nodes, run: Run<'_>, out: &mut [i64], buffers: &mut [Buffers; 2]) {
-        let [first, second] = buffers;
-        let [a, b] = [&self.parts[0], &self.parts[1]];
-        let (a, b) = (first.lanes(*a, nodes, run), second.lanes(*b, nodes, run));
-        let mut known = approximate(a, b, out);
-        // Deciding one lane exactly costs as much as a dozen lanes at a time.
-        if known && out.iter().filter(|score| **score == UNKNOWN).count() > out.len() / 12 {
-            known = exact(a, b, out);
+    fn run(&self, nodes: &Nodes, run: Run<'_>, out: &mut [i64], memory: &mut Memory) {
+        let [first, second] = &mut memory.buffers;
+        let a = first.lanes(self.parts[0], nodes, run);
+        let b = second.lanes(self.parts[1], nodes, run);
+        if !memory.doubtful {
+            let doubts = approximate(a, b, out);
+            let count = |out: &[i64]| out.iter().filter(|score| **score < 0).count();
+            // Deciding one lane exactly costs as much as a dozen lanes at a time. Where pods and nodes have
+            // one shape, most values are in doubt, in the next runs too.
+            memory.doubtful = !doubts.all && doubts.some && count(out) > out.len() / 12;
+            if !doubts.all && !memory.doubtful {
+                if doubts.some {
+                    self.settle(nodes, run, out, |score| score < 0);
+                }
+                return;
+            }
         }
+        if !exact(a, b, out) {
+            self.settle(nodes, run, out, |_| true);
+        }
+    }
+
+    fn settle(&self, nodes: &Nodes, run: Run<'_>, out: &mut [i64], open: impl Fn(i64) -> bool) {
         for (lane, score) in out.iter_mut().enumerate() {
-            if !known || *score == UNKNOWN {
+            if open(*score) {
                 *score = self.one(nodes, run.row(lane));
             }
         }
@@ -86,9 +100,9 @@ impl Score for Balance {
         match self.parts.len() {
             0 | 1 => out[..rows.len()].fill(LEVEL),
             2 if rows.len() > SHORT => {
-                let mut buffers = Default::default();
+                let mut memory = Memory::default();
                 each_run(rows, LANES, out, |run, out| {
-                    self.run(nodes, run, out, &mut buffers)
+                    self.run(nodes, run, out, &mut memory);
                 });
             }
             _ => rows.each(out, |row, cell| *cell = self.one(nodes, row)),
@@ -105,6 +119,14 @@ impl Score for Balance {
     fn boxed_clone(&self) -> Box<dyn Score> {
         Box::new(self.clone())
     }
+}
+
+/// What is kept from one run of a call to the next.
+#[derive(Debug, Default)]
+struct Memory {
+    buffers: [Buffers; 2],
+    /// Approximating is not worth it here.
+    doubtful: bool,
 }
 
 #[derive(Debug, Default)]

@@ -1,7 +1,8 @@
 //! Arguments of NodeResourcesFit, validated as upstream validates them.
 
 use super::super::resource_spec::{self, ResourceSpec};
-use super::strategy::{Shape, Strategy};
+use super::super::shape::Shape;
+use super::strategy::{Curve, Strategy};
 use crate::object::nullable;
 use serde::Deserialize;
 use serde_json::Value;
@@ -88,7 +89,9 @@ fn strategy(kind: &str, ratio: Option<Ratio>) -> Result<Strategy, String> {
     let strategy = match (kind, ratio) {
         ("LeastAllocated", None) => Strategy::Least,
         ("MostAllocated", None) => Strategy::Most,
-        ("RequestedToCapacityRatio", Some(ratio)) => Strategy::Ratio(shape(&ratio.shape)?),
+        ("RequestedToCapacityRatio", Some(ratio)) => {
+            Strategy::Ratio(Curve::new(shape(&ratio.shape)?))
+        }
         ("RequestedToCapacityRatio", None) => {
             return Err("scoringStrategy.requestedToCapacityRatio: must be specified when type is RequestedToCapacityRatio".to_owned());
         }
@@ -106,9 +109,6 @@ fn strategy(kind: &str, ratio: Option<Ratio>) -> Result<Strategy, String> {
 
 fn shape(points: &[Point]) -> Result<Shape, String> {
     const PATH: &str = "scoringStrategy.requestedToCapacityRatio.shape";
-    if points.is_empty() {
-        return Err(format!("{PATH}: at least one point must be specified"));
-    }
     let disorder = points
         .windows(2)
         .position(|pair| pair[0].utilization >= pair[1].utilization);
@@ -132,5 +132,6 @@ fn shape(points: &[Point]) -> Result<Shape, String> {
         }
     }
     let pair = |p: &Point| (i64::from(p.utilization), i64::from(p.score) * 10);
-    Ok(Shape::new(points.iter().map(pair).collect()))
+    Shape::new(points.iter().map(pair).collect())
+        .ok_or_else(|| format!("{PATH}: at least one point must be specified"))
 }

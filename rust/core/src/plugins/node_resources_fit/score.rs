@@ -70,14 +70,14 @@ impl Allocation {
         let sums = &mut sums[..out.len()];
         let mut bits = 0;
         match &*self.strategy {
-            Strategy::Ratio(shape) => {
+            Strategy::Ratio(curve) => {
                 let mut weights = [0.0; LANES];
                 for part in &self.parts {
                     let mut percents = [0.0; LANES];
                     let percents = &mut percents[..out.len()];
                     bits |= buffers.lanes(*part, nodes, run).add_used(1.0, percents);
                     let weight = part.resource.weight as f64;
-                    add_curve(shape.table(), weight, percents, sums, &mut weights);
+                    add_curve(curve.table(), weight, percents, sums, &mut weights);
                 }
                 rounded_mean(sums, &weights, out);
             }

@@ -1,6 +1,7 @@
 //! The three scoring strategies for one node: upstream's integer arithmetic as it is written there,
 //! wrapping and truncating. The reference of the dense form.
 
+use super::super::shape::Shape;
 use crate::normalize::MAX_SCORE;
 
 #[derive(Debug)]
@@ -10,7 +11,7 @@ pub(super) enum Strategy {
     /// The less is left, the better.
     Most,
     /// A curve over the utilization.
-    Ratio(Shape),
+    Ratio(Curve),
 }
 
 /// What a node has of one resource, and what is used of it once the pod is there.
@@ -42,8 +43,8 @@ impl Strategy {
             Strategy::Least if requested > allocatable => 0,
             Strategy::Least => percent(allocatable.wrapping_sub(requested)),
             Strategy::Most => percent(requested.min(allocatable)),
-            Strategy::Ratio(shape) if requested > allocatable => shape.at(MAX_SCORE),
-            Strategy::Ratio(shape) => shape.at(percent(requested)),
+            Strategy::Ratio(curve) if requested > allocatable => curve.shape.at(MAX_SCORE),
+            Strategy::Ratio(curve) => curve.shape.at(percent(requested)),
         }
     }
 
@@ -56,26 +57,21 @@ impl Strategy {
     }
 }
 
-/// A curve of straight pieces through points (utilization, score 0–100), level beyond both ends.
+/// A score (0–100) by utilization in percent.
 #[derive(Debug)]
-pub(super) struct Shape {
-    points: Box<[(i64, i64)]>,
+pub(super) struct Curve {
+    shape: Shape,
     /// The score of each whole percentage, filled up to a power of two.
     table: Box<[f64; 128]>,
 }
 
-impl Shape {
-    /// `points` is not empty and ascends.
-    pub(super) fn new(points: Box<[(i64, i64)]>) -> Self {
-        let table = std::array::from_fn(|percent| curve(&points, percent as i64) as f64);
-        Shape {
-            points,
+impl Curve {
+    pub(super) fn new(shape: Shape) -> Self {
+        let table = std::array::from_fn(|percent| shape.at(percent as i64) as f64);
+        Curve {
+            shape,
             table: Box::new(table),
         }
-    }
-
-    fn at(&self, utilization: i64) -> i64 {
-        curve(&self.points, utilization)
     }
 
     pub(super) fn table(&self) -> &[f64; 128] {
@@ -83,42 +79,14 @@ impl Shape {
     }
 }
 
-fn curve(points: &[(i64, i64)], utilization: i64) -> i64 {
-    let Some(next) = points.iter().position(|(u, _)| utilization <= *u) else {
-        return points[points.len() - 1].1;
-    };
-    if next == 0 {
-        return points[0].1;
-    }
-    let ((u0, s0), (u1, s1)) = (points[next - 1], points[next]);
-    s0 + (s1 - s0) * (utilization - u0) / (u1 - u0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn curve_is_upstreams() {
-        let shape = Shape::new([(10, 100), (90, 0)].into());
-        let expected = [
-            (-5, 100),
-            (0, 100),
-            (10, 100),
-            (11, 99),
-            (50, 50),
-            (89, 2),
-            (90, 0),
-            (200, 0),
-        ];
-        for (utilization, score) in expected {
-            assert_eq!(shape.at(utilization), score, "at {utilization}");
-        }
-    }
-
-    #[test]
     fn zero_scores_of_a_ratio_carry_no_weight() {
-        let strategy = Strategy::Ratio(Shape::new([(0, 0), (100, 100)].into()));
+        let line = Shape::new(vec![(0, 0), (100, 100)]).expect("points");
+        let strategy = Strategy::Ratio(Curve::new(line));
         let usage = |allocatable, requested, weight| Usage {
             allocatable,
             requested,
