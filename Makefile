@@ -4,6 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
+.ONESHELL:
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -17,7 +18,7 @@ N ?= 300
 
 .PHONY: help
 help:  ## Show this list
-	@grep -hE '^[a-z-]+:.*## ' Makefile | sort | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sort | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
 
 .PHONY: run
 run: build  ## Build, then schedule the bundled sample
@@ -58,8 +59,9 @@ lint: build $(VENV)/tools  ## Check style, types and layers
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(TOOLS); cargo fmt --all --check
-	$(TOOLS); cargo clippy --quiet --locked --workspace --all-targets -- --deny warnings
+	$(TOOLS)
+	cargo fmt --all --check
+	cargo clippy --quiet --locked --workspace --all-targets -- --deny warnings
 
 .PHONY: format
 format: $(VENV)/tools  ## Format the sources
@@ -76,10 +78,11 @@ bench: build  ## Measure the loop (SCENARIO="basic mixed")
 	for scenario in $(SCENARIO); do $(BIN)/podium bench --scenario "$$scenario"; done
 
 .PHONY: parity
-parity: build $(VENV)/tools  ## Compare with the real kube-scheduler on N scenarios; needs Go
+parity: build $(VENV)/tools  ## Compare with the real kube-scheduler on N scenarios of each tier; needs Go
+	$(TOOLS)
 	mkdir -p build/parity
-	cd tests/parity/oracle && go build -o ../../../build/parity/oracle .
-	$(TOOLS); for tier in A B; do $(BIN)/python -m tests.parity.run --tier $$tier --count $(N); done
+	(cd tests/parity/oracle && go build -o ../../../build/parity/oracle .)
+	for tier in A B; do $(BIN)/python -m tests.parity.run --tier "$$tier" --count $(N); done
 
 .PHONY: clean
 clean:  ## Remove everything that was built
