@@ -84,6 +84,13 @@ parity: build $(VENV)/tools  ## Compare with the real kube-scheduler on N scenar
 	(cd tests/parity/oracle && go build -o ../../../build/parity/oracle .)
 	for tier in A B; do $(BIN)/python -m tests.parity.run --tier "$$tier" --count $(N); done
 
+.PHONY: mutations
+mutations: $(VENV)/tools  ## Show that the parity suite sees a mistake in each plugin
+	$(TOOLS); $(BIN)/maturin build --profile fast --features mutations --out build/mutations
+	$(TOOLS); "$$PYTHON" -m venv --clear build/mutations/venv
+	build/mutations/venv/bin/python -m pip install --quiet build/mutations/*.whl
+	build/mutations/venv/bin/python -m tests.parity.mutations
+
 .PHONY: clean
 clean:  ## Remove everything that was built
 	rm -rf $(VENV) build dist target python/podium/_core.abi3.so

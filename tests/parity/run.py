@@ -22,6 +22,7 @@ from tests.parity.compare import Mismatch, compare
 from tests.parity.coverage import Coverage, targets
 from tests.parity.generator.scenarios import seeded
 from tests.parity.process import Answer, Oracle, OracleError, Scenario
+from tests.parity.report import saved_run
 from tests.parity.shrink import shrink
 
 BUILD = Path(__file__).resolve().parents[2] / "build" / "parity"
@@ -97,8 +98,9 @@ def write_regression(oracle: Oracle, scenario: Scenario, folder: Path) -> Path:
 @click.option("--seed", type=int, default=1)
 @click.option("--count", type=int, default=300)
 @click.option("--jobs", type=int, default=2)
+@click.option("--save", type=click.Path(path_type=Path), help="Write counts here, for the report.")
 @click.option("--oracle", "binary", type=click.Path(path_type=Path, exists=True), default=BUILD / "oracle")
-def main(answerer: str, tier: str, seed: int, count: int, jobs: int, binary: Path) -> None:
+def main(answerer: str, tier: str, seed: int, count: int, jobs: int, save: Path | None, binary: Path) -> None:
     """Compare Podium with kube-scheduler."""
     chunk = partial(_play_chunk, answerer, binary, tier)
     starts = range(seed, seed + count, CHUNK)
@@ -107,11 +109,15 @@ def main(answerer: str, tier: str, seed: int, count: int, jobs: int, binary: Pat
     # Spawned, not forked: a fork would hold the pipes of this process's oracle open, and it would never end.
     workers = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
     with Oracle(binary) as oracle, workers as pool:
-        for outcome in pool.map(chunk, starts, sizes):
+        done = 0
+        for size, outcome in zip(sizes, pool.map(chunk, starts, sizes), strict=True):
             coverage.merge(outcome.coverage)
+            done += size
             for scenario, found in outcome.mismatches:
                 differing += 1
                 _report(oracle, load_answerer(answerer), scenario, found)
+            if save is not None:  # after each chunk: a run that is stopped counts as far as it came
+                save.write_bytes(saved_run(tier, seed, done, differing, coverage))
     for name, share in coverage.shares().items():
         click.echo(f"{share:8.3%} {name} (at least {targets()[name]:.0%})")
     click.echo(f"{count} scenarios of tier {tier}, {differing} with mismatches")

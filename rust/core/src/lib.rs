@@ -16,6 +16,7 @@ pub mod go_log;
 pub mod intern;
 pub mod memo;
 pub mod memos;
+pub mod mutation;
 pub mod normalize;
 pub mod object;
 pub mod overlay;

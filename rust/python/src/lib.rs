@@ -10,11 +10,22 @@ mod quantity;
 mod queue;
 mod volume_controller;
 
+/// Lets one plugin make its deliberate mistake; the empty name none.
+#[cfg(feature = "mutations")]
+#[pyfunction]
+fn set_mutation(name: &str) {
+    podium_core::mutation::choose(name);
+}
+
 #[pymodule(name = "_core")]
 mod core_module {
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "a Python module constant")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[cfg(feature = "mutations")]
+    #[pymodule_export]
+    use crate::set_mutation;
 
     #[pymodule_export]
     use crate::drf::FairShares;

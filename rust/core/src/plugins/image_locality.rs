@@ -62,7 +62,10 @@ impl Locality {
         let images = &template.images;
         Locality {
             present: images.names.iter().filter_map(worth).collect(),
-            most: MOST_PER_IMAGE.wrapping_mul(images.count),
+            most: match crate::mutation::active(NAME) {
+                true => MOST_PER_IMAGE,
+                false => MOST_PER_IMAGE.wrapping_mul(images.count),
+            },
             nodes,
         }
     }

@@ -215,7 +215,11 @@ impl Score for Preferred {
                 .terms
                 .iter()
                 .filter(|p| p.term.matches(name, labels, None, &snap.interner));
-            *score = matching.map(|p| i64::from(p.weight)).sum();
+            let weight = |p: &PreferredTerm| match crate::mutation::active(NAME) {
+                true => 1,
+                false => i64::from(p.weight),
+            };
+            *score = matching.map(weight).sum();
         });
     }
 

@@ -50,7 +50,8 @@ struct Wanted {
 
 impl Wanted {
     fn code(&self, snap: &Snapshot, row: Row) -> Code {
-        if self.name == Symbol::EMPTY || self.name == snap.nodes.name(row) {
+        let wanted = self.name == Symbol::EMPTY || self.name == snap.nodes.name(row);
+        if wanted || crate::mutation::active(NAME) {
             Code::Success
         } else {
             Code::UnschedulableAndUnresolvable

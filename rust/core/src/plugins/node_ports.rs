@@ -72,7 +72,8 @@ impl Wanted {
         self.ports.iter().any(|wanted| {
             used.iter().any(|used| {
                 let overlap = wanted.ip == used.ip || wanted.ip == self.any || used.ip == self.any;
-                overlap && wanted.protocol == used.protocol && wanted.port == used.port
+                let protocol = wanted.protocol == used.protocol || crate::mutation::active(NAME);
+                overlap && protocol && wanted.port == used.port
             })
         })
     }

@@ -174,7 +174,8 @@ impl Limits {
         let Some(limit) = node.limit(driver) else {
             return false;
         };
-        let (limit, attached) = (i64::from(limit), snap.attached(row));
+        let limit = i64::from(limit) - i64::from(crate::mutation::active(NAME));
+        let attached = snap.attached(row);
         let current = attached.count(driver);
         if current + count <= limit {
             return false;

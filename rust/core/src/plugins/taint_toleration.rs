@@ -79,7 +79,8 @@ impl Tolerated {
             .info(row)
             .taints
             .iter()
-            .filter(|t| t.effect.repels());
+            .filter(|t| t.effect.repels())
+            .filter(|t| !(crate::mutation::active(NAME) && t.effect == Effect::NoExecute));
         repelling.any(|taint| !tolerates(&self.tolerations, taint, &self.effects))
     }
 }

@@ -150,7 +150,7 @@ impl<'a> Test<'a> {
 
     fn accepts(&self, row: Row) -> bool {
         let (column, wanted) = match self.own.0[row as usize] {
-            NO_DOMAIN => &self.other,
+            NO_DOMAIN if !crate::mutation::active(NAME) => &self.other,
             _ => &self.own,
         };
         wanted.contains(&column[row as usize])

@@ -132,7 +132,8 @@ impl Hard {
         if rule.anti_columns.iter().any(|c| counted(&self.anti, *c)) {
             return Finding::Anti;
         }
-        if (0..cells.len()).any(|c| counted(&self.existing, c)) {
+        let symmetric = !crate::mutation::active(super::NAME);
+        if symmetric && (0..cells.len()).any(|c| counted(&self.existing, c)) {
             return Finding::Existing;
         }
         Finding::Fits

@@ -79,7 +79,16 @@ impl Plugin for BalancedAllocation {
         if self.skips(&pod.template) {
             return PreScore::Skip;
         }
-        PreScore::Run(Box::new(Balance::new(self.parts(&pod.template))))
+        let parts = self
+            .parts(&pod.template)
+            .map(|part| match crate::mutation::active(NAME) {
+                true => Part {
+                    request: part.request.wrapping_mul(2),
+                    ..part
+                },
+                false => part,
+            });
+        PreScore::Run(Box::new(Balance::new(parts)))
     }
 
     fn affects(&self, _: &Snapshot, placed: &Template, pod: &Pod) -> Affects {

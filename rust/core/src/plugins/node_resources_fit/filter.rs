@@ -22,6 +22,9 @@ impl Needs {
     pub(super) fn new(snap: &Snapshot, mut amounts: Vec<(ResourceId, i64)>) -> Self {
         let scalars = amounts.partition_point(|(id, _)| *id <= EPHEMERAL_STORAGE);
         amounts[scalars..].sort_by_key(|(id, _)| snap.resources.name(*id));
+        if crate::mutation::active(super::NAME) {
+            amounts.iter_mut().for_each(|(_, need)| *need += 1);
+        }
         Needs(amounts.into())
     }
 

@@ -130,7 +130,9 @@ impl HardSpread {
                 false => self.minimums[index].value,
             };
             let count = self.counts[index][cells[index] as usize];
-            if count + self.rule.own[index] - minimum > i64::from(constraint.max_skew) {
+            let allowed =
+                i64::from(constraint.max_skew) - i64::from(crate::mutation::active(super::NAME));
+            if count + self.rule.own[index] - minimum > allowed {
                 return Code::Unschedulable;
             }
         }
