@@ -6,6 +6,7 @@ mutations.py) is read if it is there, else the table of mistakes in the document
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -111,7 +112,8 @@ def main(saved: tuple[Path, ...]) -> None:
     runs = [msgspec.json.decode(path.read_bytes()) for path in saved]
     coverage = Coverage()
     for run in runs:
-        coverage.merge(msgspec.convert(run["coverage"], Coverage))
+        counts = run["coverage"].items()
+        coverage.merge(Coverage(**{k: Counter(v) if isinstance(v, dict) else v for k, v in counts}))
     mutations = mutation_table(msgspec.json.decode(FOUND.read_bytes())) if FOUND.exists() else ""
     parts = [
         HEAD,
