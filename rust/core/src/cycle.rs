@@ -65,7 +65,7 @@ impl Judged {
     /// Why a row is rejected; `None` if it is not.
     pub fn status(&self, snap: &Snapshot, row: Row) -> Option<(&'static str, Status)> {
         if let Some(refused) = self.crowding(row) {
-            return Some((refused.plugin, refused.status.clone()));
+            return Some((refused.plugin, Status::clone(&refused.status)));
         }
         self.filters.status(snap, row, self.verdicts[row as usize])
     }

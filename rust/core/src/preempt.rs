@@ -198,7 +198,9 @@ fn victims_on(
     for &victim in &victims {
         trial.remove(snap, victim);
     }
-    trial.judge(snap, row).map_err(|refused| refused.status)?;
+    trial
+        .judge(snap, row)
+        .map_err(|refused| Status::clone(&refused.status))?;
     sort_by_importance(snap, &mut victims);
     let (violating, others) = split_by_budgets(snap, &victims);
     let both = !violating.is_empty() && !others.is_empty();

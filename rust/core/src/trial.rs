@@ -19,7 +19,8 @@ pub struct Trial {
 #[derive(Clone, Debug)]
 pub struct Refused {
     pub plugin: &'static str,
-    pub status: Status,
+    /// Shared: many pods meet the same refusal.
+    pub status: Arc<Status>,
 }
 
 impl Trial {
@@ -83,7 +84,10 @@ impl Trial {
             return Ok(());
         }
         let (plugin, status) = self.filters.status(snap, row, verdict).unwrap_or_default();
-        Err(Refused { plugin, status })
+        Err(Refused {
+            plugin,
+            status: Arc::new(status),
+        })
     }
 
     /// Undoes everything, so that another node can be tried; `filters` are those the trial began with.
