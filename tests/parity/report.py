@@ -39,7 +39,6 @@ DELIBERATE = """\
 | preemption dry runs start at a node drawn by seed | at a random node | none: both are drawn |
 | `schedulingGroup` is read whatever the feature gate | only with the gate | none |
 | pods with resource claims are refused (DynamicResources is not implemented) | claims are allocated | none |
-| extenders are refused in configurations | called over HTTP | none |
 
 In tier A any of the preemption candidates that are equal on upstream's five criteria is right. An aborted
 cycle need only be aborted; its text is not compared. Reasons of one status are compared without order.
