@@ -91,6 +91,10 @@ mutations: $(VENV)/tools  ## Show that the parity suite sees a mistake in each p
 	build/mutations/venv/bin/python -m pip install --quiet build/mutations/*.whl
 	build/mutations/venv/bin/python -m tests.parity.mutations
 
+.PHONY: parity-descheduler
+parity-descheduler: build $(VENV)/tools  ## Compare with the real descheduler on N scenarios; needs Go
+	$(TOOLS); $(BIN)/python -m tests.descheduler.differential.run --count $(N)
+
 .PHONY: clean
 clean:  ## Remove everything that was built
 	rm -rf $(VENV) build dist target python/podium/_core.abi3.so

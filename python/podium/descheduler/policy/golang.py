@@ -147,7 +147,7 @@ class _Decoder:
             if field is None:
                 self._unknown.append(_child(at, key))
                 continue
-            inside = _Mark(go_type(base).rpartition(".")[2], (*mark.path, key))
+            inside = _Mark(_struct_name(base), (*mark.path, key))
             value = self._value(item, field.type, inside, _child(at, key))
             if value is not _UNSET:
                 values[field.attribute] = value
@@ -205,6 +205,12 @@ def go_type(kind: Any) -> str:
         return _STRUCTS[base]
     named = {str: "string", bool: "bool", float: "float64"}
     return named.get(base) or getattr(base, "GO_NAME", base.__name__)
+
+
+def _struct_name(base: Any) -> str:
+    """Return a struct's name without its package; an anonymous struct has none."""
+    name = go_type(base)
+    return "" if " " in name else name.rpartition(".")[2]
 
 
 def _zero(kind: Any) -> Any:

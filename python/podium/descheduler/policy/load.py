@@ -76,11 +76,11 @@ def load_policy(
     """
     prefix = f"failed decoding descheduler's policy config {quote(source)}: "
     try:
-        policy, unknown = _decode(text)
+        policy, warnings = _decode(text)
         arguments = [_decode_args(profile, table) for profile in policy.profiles]
     except InputError as error:
         raise InputError(prefix + str(error)) from None
-    loaded = LoadedPolicy(policy, warnings=[f"{path}: unknown field, ignored" for path in unknown])
+    loaded = LoadedPolicy(policy, warnings=warnings)
     problems = [
         problem
         for profile, args in zip(policy.profiles, arguments, strict=True)
@@ -103,22 +103,33 @@ def aggregate(problems: Iterable[str]) -> str:
 
 def _decode(text: str) -> tuple[Policy, list[str]]:
     raw = parse(text)
-    if not isinstance(raw, dict):
+    api_version, kind = _interpret(raw)
+    if not api_version:
+        # Upstream then reads into its internal type, whose fields have other names: it finds nothing.
+        return Policy(), ["apiVersion is missing, so nothing of the policy is read, as upstream"]
+    if (api_version, kind or KIND) != (API_VERSION, KIND):
         raise InputError(
-            f"couldn't get version/kind; a policy is an object with apiVersion {API_VERSION} and kind {KIND}"
-        )
-    header = golang.decode({key: raw.get(key) for key in ("apiVersion", "kind")}, Policy).value
-    if not header.kind:
-        raise InputError(f"Object 'Kind' is missing, want {KIND}")
-    if not header.api_version:
-        raise InputError(f"Object 'apiVersion' is missing, want {API_VERSION}")
-    if (header.api_version, header.kind) != (API_VERSION, KIND):
-        raise InputError(
-            f"no kind {quote(header.kind)} is registered for version {quote(header.api_version)} "
-            f"in scheme {quote(_SCHEME)}"
+            f"no kind {quote(kind)} is registered for version {quote(api_version)} in scheme {quote(_SCHEME)}"
         )
     decoded = golang.decode(raw, Policy)
-    return decoded.value, decoded.unknown
+    return decoded.value, [f"{path}: unknown field, ignored" for path in decoded.unknown]
+
+
+class _Header(msgspec.Struct, rename="camel"):
+    """What apimachinery reads first of any object; its Go type has no name, only this text."""
+
+    GO_NAME = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+    api_version: str = ""
+    kind: str = ""
+
+
+def _interpret(raw: Any) -> tuple[str, str]:
+    """Return apiVersion and kind."""
+    try:
+        header = golang.decode({} if raw is None else raw, _Header).value
+    except InputError as error:
+        raise InputError(f"couldn't get version/kind; json parse error: {error}") from None
+    return header.api_version, header.kind
 
 
 def _decode_args(profile: Profile, table: Mapping[str, PluginType]) -> list[Any]:
@@ -132,6 +143,7 @@ def _decode_args(profile: Profile, table: Mapping[str, PluginType]) -> list[Any]
 
 
 def _strictly(raw: Any, kind: type[Any]) -> Any:
+    _interpret(raw)
     decoded = golang.decode(raw, kind)
     if decoded.unknown:
         found = ", ".join(f"unknown field {quote(path)}" for path in decoded.unknown)

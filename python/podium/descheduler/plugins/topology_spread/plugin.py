@@ -2,16 +2,19 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import Annotated, Final
 
 from podium.api import LabelSelector, Node, Pod
 from podium.descheduler.framework import Handle, Outcome, PluginType, Point
 from podium.descheduler.plugins.topology_spread.balance import Domain, is_balanced, moves
 from podium.descheduler.plugins.topology_spread.constraint import Constraint, read
 from podium.descheduler.podfilter import Namespaces, label_problems, namespace_problems, pod_filter
+from podium.descheduler.policy.golang import GoName
 from podium.descheduler.policy.model import Wire
 
 NAME: Final = "RemovePodsViolatingTopologySpreadConstraint"
+
+Action = Annotated[str, GoName("v1.UnsatisfiableConstraintAction")]
 
 #: In the order in which Go prints the set.
 ACTIONS: Final = ("DoNotSchedule", "ScheduleAnyway")
@@ -25,7 +28,7 @@ class Args(Wire):
     kind: str = ""
     namespaces: Namespaces | None = None
     label_selector: LabelSelector | None = None
-    constraints: Sequence[str] = ()
+    constraints: Sequence[Action] = ()
     topology_balance_node_fit: bool = True
 
 
