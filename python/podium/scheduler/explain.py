@@ -67,7 +67,7 @@ def explain(scheduler: Scheduler, uid: str, top: int = 10) -> Explanation:
         pod=name, state=answer["state"], message=answer["message"], feasible=answer["feasible"]
     )
     result.nodes = {node: NodeRejection(**why) for node, why in answer["nodes"].items()}
-    if result.state == "feasible":
+    if result.state == "feasible" and answer["totals"]:
         result.scores = _scores(answer, top)
     elif result.state == "unschedulable":
         _preempt(scheduler, entry.handle, result)

@@ -103,15 +103,23 @@ fn ranked(engine: &Engine, pod: PodId, rows: &[Row]) -> Explanation {
     let Some((_, profile)) = engine.profile_of(pod) else {
         return Explanation::default();
     };
+    let feasible = rows.iter().map(|row| name(snap, *row)).collect();
     match cycle::rank(snap, &profile, pod, rows) {
-        Err(status) => Explanation {
+        // Where one node is left, a cycle takes it without scoring it: a failing score does no harm.
+        Err(status) if rows.len() > 1 => Explanation {
             state: "error",
             message: status.message(),
+            feasible,
+            ..Default::default()
+        },
+        Err(_) => Explanation {
+            state: "feasible",
+            feasible,
             ..Default::default()
         },
         Ok(ranking) => Explanation {
             state: "feasible",
-            feasible: rows.iter().map(|row| name(snap, *row)).collect(),
+            feasible,
             scores: ranking.scores,
             totals: ranking.totals,
             ..Default::default()
