@@ -24,6 +24,7 @@ pub(super) fn new(snap: &mut Snapshot, _: &Value) -> Result<Arc<dyn Plugin>, Str
     let cordoned = Taint {
         key,
         value: Symbol::EMPTY,
+        number: None,
         effect: Effect::NoSchedule,
     };
     Ok(Arc::new(NodeUnschedulable {

@@ -6,7 +6,7 @@ use crate::intern::{Interner, Symbol};
 use crate::object;
 use crate::resources::{Amounts, ResourceId, ResourceNames};
 use crate::selector::Labels;
-use crate::template::HostPort;
+use crate::template::{HostPort, decimal};
 use rustc_hash::FxHashMap;
 
 /// A node's place in every column. Rows of removed nodes are reused.
@@ -16,6 +16,8 @@ pub type Row = u32;
 pub struct Taint {
     pub key: Symbol,
     pub value: Symbol,
+    /// The value as a number, where it is one.
+    pub number: Option<i64>,
     pub effect: Effect,
 }
 
@@ -234,6 +236,7 @@ impl NodeInfo {
         let taint = |t: &object::Taint, interner: &mut Interner| Taint {
             key: interner.intern(&t.key),
             value: interner.intern(&t.value),
+            number: decimal(&t.value),
             effect: Effect::new(&t.effect),
         };
         let mut images = Vec::new();

@@ -85,7 +85,12 @@ pub struct Toleration {
 pub enum TolerationOperator {
     Equal,
     Exists,
-    /// `Gt` and `Lt` need an alpha gate that is off; they tolerate nothing.
+    /// `Gt`: the taint's value is a number above this one. (The operators have an alpha gate; where it is
+    /// off, whoever loads the pods leaves such tolerations out.)
+    Above(i64),
+    /// `Lt`.
+    Below(i64),
+    /// No operator that there is, or no number to compare with.
     Never,
 }
 
@@ -215,14 +220,22 @@ fn controller(pod: &Pod, interner: &mut Interner) -> Option<Owner> {
 fn toleration(source: &object::Toleration, interner: &mut Interner) -> Toleration {
     Toleration {
         key: interner.intern(&source.key),
-        operator: match source.operator.as_str() {
-            "" | "Equal" => TolerationOperator::Equal,
-            "Exists" => TolerationOperator::Exists,
+        operator: match (source.operator.as_str(), decimal(&source.value)) {
+            ("" | "Equal", _) => TolerationOperator::Equal,
+            ("Exists", _) => TolerationOperator::Exists,
+            ("Gt", Some(number)) => TolerationOperator::Above(number),
+            ("Lt", Some(number)) => TolerationOperator::Below(number),
             _ => TolerationOperator::Never,
         },
         value: interner.intern(&source.value),
         effect: interner.intern(&source.effect),
     }
+}
+
+/// A number as upstream's `IsDecimalInteger` has it: 64 bits, no plus sign, no leading zeros.
+pub(crate) fn decimal(text: &str) -> Option<i64> {
+    let number: i64 = text.parse().ok()?;
+    (number.to_string() == text).then_some(number)
 }
 
 /// Host ports of containers and sidecars, an empty ip standing for all and no protocol for TCP.
