@@ -118,7 +118,10 @@ def _decode(text: str) -> tuple[Policy, list[str]]:
 class _Header(msgspec.Struct, rename="camel"):
     """What apimachinery reads first of any object; its Go type has no name, only this text."""
 
-    GO_NAME = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+    GO_NAME = (
+        'struct { APIVersion string "json:\\"apiVersion,omitempty\\"";'
+        ' Kind string "json:\\"kind,omitempty\\"" }'
+    )
     api_version: str = ""
     kind: str = ""
 
