@@ -80,10 +80,15 @@ fn untolerated_taints_repel() {
         [1, 4]
     );
     assert_eq!(rejected(json!([{"operator": "Exists"}])), [] as [usize; 0]);
-    // An empty key means any key, also with Equal; Lt and Gt tolerate nothing.
+    // An empty key means any key, also with Equal; Gt and Lt compare numbers (whether they may be used at
+    // all is for whoever loads the pods), and what is no number tolerates nothing.
     assert_eq!(rejected(json!([{"value": "1"}])), [2, 4]);
     assert_eq!(
-        rejected(json!([{"key": "a", "operator": "Gt", "value": "0"}])),
+        rejected(json!([{"key": "a", "operator": "Gt", "value": "1"}])),
+        [1, 4]
+    );
+    assert_eq!(
+        rejected(json!([{"key": "a", "operator": "Lt", "value": "x"}])),
         [1, 2, 4]
     );
 }
