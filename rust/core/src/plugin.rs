@@ -43,6 +43,11 @@ pub trait Plugin: Debug + Send + Sync {
         self.affects(snap, placed, pod) != Affects::Nothing
     }
 
+    /// The same for a node that changed, such as one that got the label of a topology key.
+    fn wakes_with_node(&self, _: &Snapshot, _: &Pod, _at: Point) -> bool {
+        false
+    }
+
     /// Whether the results for this pod, or its being skipped, depend on claims, volumes or other
     /// objects of storage. If not, no [`Change::Storage`] can alter them.
     fn reads_storage(&self, _pod: &Pod) -> bool {

@@ -121,7 +121,10 @@ impl Memo {
             Change::Storage => self.reads_storage,
             Change::Node { row } => {
                 let was_node = self.verdicts[*row as usize] != NO_NODE;
-                was_node != snap.nodes.live[*row as usize]
+                let wakes = |(plugin, at): &(Arc<dyn Plugin>, Point)| {
+                    plugin.wakes_with_node(snap, pod, *at)
+                };
+                was_node != snap.nodes.live[*row as usize] || self.skipped.iter().any(wakes)
             }
             Change::Placed { template, .. } | Change::Removed { template, .. } => {
                 let wakes = |(plugin, at): &(Arc<dyn Plugin>, Point)| {

@@ -384,7 +384,7 @@ impl Snapshot {
 
     /// Must run before a cycle: brings the node order up to date.
     pub fn refresh(&mut self) {
-        self.order.refresh();
+        self.order.refresh(&self.nodes);
         self.refreeze_images();
     }
 }

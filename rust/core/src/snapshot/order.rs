@@ -1,15 +1,18 @@
 //! kube-scheduler's node order: zones in first-seen order, then round-robin over the zones.
 
-use super::nodes::Row;
+use super::nodes::{Nodes, Row};
 use crate::intern::{Interner, Symbol};
 use crate::selector::Labels;
 
-/// Nodes by zone. The list is rebuilt only when a node is added or removed: a zone label that changes
-/// on a living node moves it within the tree at once, but the list keeps its old order until then.
+/// Nodes by zone. The list is rebuilt only when there are other nodes than at the last cycle: a zone label
+/// that changes on a living node moves it within the tree at once, but the list keeps its old order until
+/// then. A node that went and came back between two cycles has its old place in the list as well.
 #[derive(Debug, Default)]
 pub struct Order {
     zones: Vec<(Zone, Vec<Row>)>,
     list: Vec<Row>,
+    /// The names of the nodes in the list.
+    names: Vec<Symbol>,
     stale: bool,
 }
 
@@ -89,11 +92,19 @@ impl Order {
     }
 
     /// Brings the list up to date; called before a cycle reads it.
-    pub(super) fn refresh(&mut self) {
+    pub(super) fn refresh(&mut self, nodes: &Nodes) {
         if !std::mem::take(&mut self.stale) {
             return;
         }
         self.list.clear();
+        if self.names.len() == nodes.count() {
+            let rows = self.names.iter().map_while(|name| nodes.row(*name));
+            self.list.extend(rows);
+            if self.list.len() == self.names.len() {
+                return;
+            }
+            self.list.clear();
+        }
         let longest = self
             .zones
             .iter()
@@ -104,6 +115,9 @@ impl Order {
             self.list
                 .extend(self.zones.iter().filter_map(|(_, rows)| rows.get(turn)));
         }
+        self.names.clear();
+        self.names
+            .extend(self.list.iter().map(|row| nodes.name(*row)));
     }
 
     pub fn rows(&self) -> &[Row] {

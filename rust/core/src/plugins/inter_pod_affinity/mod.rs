@@ -7,10 +7,12 @@ mod score;
 mod tally;
 mod terms;
 
+use crate::intern::Symbol;
 use crate::plugin::{Affects, KeyWriter, Plugin, Point, PreFilter, PreScore};
+use crate::selector::Labels;
 use crate::snapshot::{Pod, Row, Snapshot};
 use crate::status::Status;
-use crate::template::{AffinityTerm, Template};
+use crate::template::{AffinityTerm, PodTerms, Template};
 use serde::Deserialize;
 use serde_json::Value;
 use std::hash::Hash;
@@ -68,6 +70,32 @@ fn selects(term: &AffinityTerm, snap: &Snapshot, other: &Template) -> bool {
 
 fn has_wishes(template: &Template) -> bool {
     !template.affinity.preferred.is_empty() || !template.affinity.preferred_anti.is_empty()
+}
+
+impl InterPodAffinity {
+    /// Whether some term that counts at this point brings the pod together with one on a node.
+    fn meet(
+        &self,
+        snap: &Snapshot,
+        (namespace, labels, theirs): (Symbol, &Labels, &PodTerms),
+        pod: &Pod,
+        at: Point,
+    ) -> bool {
+        let own = &pod.template.affinity;
+        let seen = |term: &AffinityTerm| selects(term, snap, &pod.template);
+        match at {
+            Point::Filter => theirs.required_anti.iter().any(seen),
+            Point::Score if self.own_terms_only && !has_wishes(&pod.template) => false,
+            Point::Score => {
+                let mut own = own.preferred.iter().chain(&own.preferred_anti);
+                let soft = theirs.preferred.iter().chain(&theirs.preferred_anti);
+                let hard = theirs.required.iter().filter(|_| self.hard_weight > 0);
+                let around = snap.namespace_labels(namespace);
+                own.any(|w| w.term.matches(namespace, around, labels, &snap.interner))
+                    || hard.chain(soft.map(|w| &w.term)).any(seen)
+            }
+        }
+    }
 }
 
 impl Plugin for InterPodAffinity {
@@ -128,18 +156,13 @@ impl Plugin for InterPodAffinity {
     }
 
     fn wakes(&self, snap: &Snapshot, placed: &Template, pod: &Pod, at: Point) -> bool {
-        let (own, theirs) = (&pod.template.affinity, &placed.affinity);
-        let seen = |term: &AffinityTerm| selects(term, snap, &pod.template);
-        match at {
-            Point::Filter => theirs.required_anti.iter().any(seen),
-            Point::Score if self.own_terms_only && !has_wishes(&pod.template) => false,
-            Point::Score => {
-                let own = own.preferred.iter().chain(&own.preferred_anti);
-                let soft = theirs.preferred.iter().chain(&theirs.preferred_anti);
-                let hard = theirs.required.iter().filter(|_| self.hard_weight > 0);
-                own.map(|w| &w.term).any(|t| selects(t, snap, placed))
-                    || hard.chain(soft.map(|w| &w.term)).any(seen)
-            }
-        }
+        let placed = (placed.namespace, &placed.labels, &placed.affinity);
+        self.meet(snap, placed, pod, at)
+    }
+
+    /// A term that brings the pod together with another says nothing while the other's node has not its key.
+    fn wakes_with_node(&self, snap: &Snapshot, pod: &Pod, at: Point) -> bool {
+        let mut placed = snap.peers.placed().map(|(_, peer)| &peer.key);
+        placed.any(|key| self.meet(snap, (key.namespace, &key.labels, &key.terms), pod, at))
     }
 }
