@@ -33,10 +33,14 @@ impl Partition {
         let len = snap.nodes.len();
         let facts_of_row: Vec<u32> = (0..len as Row).map(facts).collect();
         let mut of_row = vec![0; len];
-        let mut groups = refine(&mut of_row, 1, &facts_of_row);
+        let bound = facts_of_row
+            .iter()
+            .max()
+            .map_or(0, |most| *most as usize + 1);
+        let mut groups = refine(&mut of_row, 1, &facts_of_row, bound);
         let domains: Vec<_> = keys.iter().map(|k| snap.topology.domains(*k)).collect();
         for domains in &domains {
-            groups = refine(&mut of_row, groups, domains.of_rows());
+            groups = refine(&mut of_row, groups, domains.of_rows(), domains.len());
         }
         let mut cells = vec![NO_DOMAIN; groups * keys.len()];
         let mut facts = vec![0; groups];
@@ -114,23 +118,30 @@ impl Partition {
     }
 }
 
-/// Splits groups `0..count` by a value per row; returns how many there are then.
-fn refine(of_row: &mut [GroupId], count: usize, values: &[u32]) -> usize {
-    let mut known: FxHashMap<(GroupId, u32), GroupId> = FxHashMap::default();
-    // Neighbours often agree: ten zones in turn hash, one zone does not.
-    let mut last = ((GroupId::MAX, 0), 0);
-    if count == 1 && values.iter().all(|v| Some(v) == values.first()) {
-        return usize::from(!values.is_empty());
-    }
-    for (group, value) in of_row.iter_mut().zip(values) {
-        let pair = (*group, *value);
-        if last.0 != pair {
-            let next = known.len() as GroupId;
-            last = (pair, *known.entry(pair).or_insert(next));
+/// Splits groups `0..count` by a value per row; returns how many there are then. Values are below `bound`
+/// or the largest number.
+fn refine(of_row: &mut [GroupId], count: usize, values: &[u32], bound: usize) -> usize {
+    const NEW: GroupId = GroupId::MAX;
+    let width = bound + 1;
+    let mut next: GroupId = 0;
+    let mut number = |known: &mut GroupId| {
+        if *known == NEW {
+            *known = next;
+            next += 1;
         }
-        *group = last.1;
+        *known
+    };
+    let rows = of_row.iter_mut().zip(values);
+    let pairs =
+        rows.map(|(group, value)| (*group as usize * width + bound.min(*value as usize), group));
+    if count * width <= 1024 + 8 * values.len() {
+        let mut table = vec![NEW; count * width];
+        pairs.for_each(|(pair, group)| *group = number(&mut table[pair]));
+    } else {
+        let mut table: FxHashMap<usize, GroupId> = FxHashMap::default();
+        pairs.for_each(|(pair, group)| *group = number(table.entry(pair).or_insert(NEW)));
     }
-    known.len()
+    next as usize
 }
 
 impl Column {

@@ -199,6 +199,15 @@ impl HardSpread {
         row: Row,
         delta: i64,
     ) -> Affects {
+        if self
+            .rule
+            .constraints
+            .counting(snap, template)
+            .next()
+            .is_none()
+        {
+            return Affects::Nothing;
+        }
         let rule = Arc::clone(&self.rule);
         let mut affects = Affects::Nothing;
         for (index, constraint) in rule.constraints.counting(snap, template) {

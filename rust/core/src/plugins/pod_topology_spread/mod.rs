@@ -112,12 +112,14 @@ impl Constraints {
         snap: &'a Snapshot,
         template: &'a Template,
     ) -> impl Iterator<Item = (usize, &'a SpreadConstraint)> {
-        let list: &[_] = match template.namespace == self.namespace {
-            true => &self.list,
-            false => &[],
-        };
+        let selects = |c: &SpreadConstraint| counts(&c.selector, &template.labels, snap);
+        // Defaults have one selector.
+        let one = self.defaulted.is_some();
+        let none = template.namespace != self.namespace
+            || (one && !self.list.first().is_some_and(selects));
+        let list: &[_] = if none { &[] } else { &self.list };
         let all = list.iter().enumerate();
-        all.filter(|(_, c)| counts(&c.selector, &template.labels, snap))
+        all.filter(move |(_, c)| one || selects(c))
     }
 
     /// Calls `add` with index, row and number for all pods on nodes that some constraint counts.

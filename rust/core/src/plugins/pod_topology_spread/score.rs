@@ -120,6 +120,15 @@ impl SoftSpread {
         row: Row,
         delta: i64,
     ) -> Affects {
+        if self
+            .rule
+            .constraints
+            .counting(snap, template)
+            .next()
+            .is_none()
+        {
+            return Affects::Nothing;
+        }
         let rule = Arc::clone(&self.rule);
         let mut affects = Affects::Nothing;
         for (index, _) in rule.constraints.counting(snap, template) {
