@@ -37,6 +37,8 @@ pub struct Memos {
     classes: FxHashMap<KeyWriter, ClassId>,
     /// Class by profile and address of the template, which is kept so that its address cannot be reused.
     by_template: FxHashMap<(usize, usize), (Arc<Template>, ClassId)>,
+    /// The snapshot's key epoch in which `by_template` is true.
+    epoch: u64,
     /// The memo of a class that was seen once: the next such class takes over its buffers.
     passing: Option<(ClassId, Memo)>,
 }
@@ -51,6 +53,7 @@ impl Memos {
             oldest: BTreeMap::new(),
             classes: FxHashMap::default(),
             by_template: FxHashMap::default(),
+            epoch: 0,
             passing: None,
         }
     }
@@ -131,6 +134,10 @@ impl Memos {
 
     /// A pod's class, and whether a pod of it was seen before.
     fn class(&mut self, snap: &Snapshot, profile: (usize, &Profile), pod: &Pod) -> (ClassId, bool) {
+        if self.epoch != snap.key_epoch() {
+            self.epoch = snap.key_epoch();
+            self.by_template.clear();
+        }
         let address = (profile.0, Arc::as_ptr(&pod.template).addr());
         if let Some((_, class)) = self.by_template.get(&address) {
             return (*class, true);
@@ -148,7 +155,10 @@ impl Memos {
 
     /// Numbers of classes start afresh, so what is known by them goes too.
     fn forget(&mut self) {
-        *self = Memos::new(self.budget);
+        *self = Memos {
+            epoch: self.epoch,
+            ..Memos::new(self.budget)
+        };
     }
 }
 

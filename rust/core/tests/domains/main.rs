@@ -2,6 +2,7 @@
 
 mod affinity;
 mod cluster;
+mod engine;
 mod follow;
 mod naive_affinity;
 mod naive_spread;
