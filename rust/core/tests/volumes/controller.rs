@@ -1,75 +1,10 @@
-//! The volume controller of the cluster in memory.
+//! The volume controller of the cluster in memory: who gets which volume.
 
-use crate::support::{WAIT, bound, claim, class, csi_node, reach, volume, with};
+use crate::cluster::{CLAIM, CSI, VOLUME, apply, brief, cluster, object, select, settle};
+use crate::support::{bound, claim, reach, volume, with};
 use podium_core::snapshot::volumes::BindAction;
-use podium_core::volume_controller::{Changed, Controller};
+use podium_core::volume_controller::Controller;
 use serde_json::{Value, json};
-
-const VOLUME: &str = "PersistentVolume";
-const CLAIM: &str = "PersistentVolumeClaim";
-const CSI: &str = "driver.csi.k8s.io";
-
-fn apply(controller: &mut Controller, kind: &str, object: &Value) {
-    let json = serde_json::to_vec(object).expect("JSON");
-    controller.apply(kind, &json).expect("a valid object");
-}
-
-fn settle(controller: &mut Controller) -> Vec<Changed> {
-    let changed = controller.settle().expect("valid objects");
-    assert_eq!(
-        controller.settle().expect("valid objects"),
-        vec![],
-        "nothing is left to do"
-    );
-    changed
-}
-
-/// What changed, as `name: field`, with the object reduced to what binding is about.
-fn brief(changed: &[Changed]) -> Vec<String> {
-    let brief = |c: &Changed| {
-        let Some(object) = &c.object else {
-            return format!("{} deleted", c.name);
-        };
-        let phase = object["status"]["phase"].as_str().unwrap_or_default();
-        let other = if c.kind == VOLUME {
-            object["spec"]["claimRef"]["name"].as_str()
-        } else {
-            object["spec"]["volumeName"].as_str()
-        };
-        format!("{} {phase} {}", c.name, other.unwrap_or("-"))
-    };
-    changed.iter().map(brief).collect()
-}
-
-/// Classes `now`, `wait` and `manual`, and a node `n` in zone `z` that has the driver.
-fn cluster() -> Controller {
-    let mut controller = Controller::default();
-    apply(
-        &mut controller,
-        "StorageClass",
-        &class("now", CSI, "Immediate"),
-    );
-    apply(&mut controller, "StorageClass", &class("wait", CSI, WAIT));
-    apply(
-        &mut controller,
-        "StorageClass",
-        &class("manual", "kubernetes.io/no-provisioner", WAIT),
-    );
-    let labels = json!({"kubernetes.io/hostname": "n", "zone": "z"});
-    apply(
-        &mut controller,
-        "Node",
-        &json!({"metadata": {"name": "n", "labels": labels}}),
-    );
-    controller
-}
-
-fn object(changed: &[Changed], name: &str) -> Value {
-    let found = changed.iter().find(|c| c.name == name);
-    found
-        .and_then(|c| c.object.clone())
-        .expect("a changed object")
-}
 
 #[test]
 fn immediate_claims_get_the_smallest_volume_that_suits() {
@@ -146,34 +81,6 @@ fn each_volume_serves_one_claim_in_the_order_seen() {
 }
 
 #[test]
-fn claims_of_a_class_that_binds_at_once_are_provisioned() {
-    let mut controller = cluster();
-    let plain =
-        json!({"metadata": {"resourceVersion": "5"}, "spec": {"accessModes": ["ReadWriteMany"]}});
-    apply(
-        &mut controller,
-        CLAIM,
-        &with(claim("c", "now", "3Gi"), plain),
-    );
-    let changed = settle(&mut controller);
-    assert_eq!(brief(&changed), ["pvc-uid-c Bound c", "c Bound pvc-uid-c"]);
-    let volume = object(&changed, "pvc-uid-c");
-    let spec = json!({
-        "capacity": {"storage": "3Gi"}, "accessModes": ["ReadWriteMany"], "volumeMode": "Filesystem",
-        "storageClassName": "now", "persistentVolumeReclaimPolicy": "Delete",
-        "csi": {"driver": CSI, "volumeHandle": "pvc-uid-c"},
-        "claimRef": {"apiVersion": "v1", "kind": CLAIM, "namespace": "default", "name": "c", "uid": "uid-c"}});
-    assert_eq!(volume["spec"], spec);
-    assert_eq!(
-        volume["metadata"]["annotations"],
-        json!({"pv.kubernetes.io/provisioned-by": CSI})
-    );
-    assert_eq!(object(&changed, "c")["metadata"]["resourceVersion"], "6");
-    controller.remove(CLAIM, "default", "c");
-    assert_eq!(brief(&settle(&mut controller)), ["pvc-uid-c deleted"]);
-}
-
-#[test]
 fn claims_that_wait_are_left_to_the_scheduler() {
     let mut controller = cluster();
     apply(&mut controller, VOLUME, &volume("v", "wait", "1Gi"));
@@ -194,102 +101,6 @@ fn claims_that_wait_are_left_to_the_scheduler() {
     };
     controller.write(&bind).expect("the volume is there");
     assert_eq!(brief(&settle(&mut controller)), ["v Bound c", "c Bound v"]);
-}
-
-fn select(claim: &str, node: &str) -> BindAction {
-    BindAction {
-        namespace: "default".into(),
-        claim: claim.into(),
-        node: node.into(),
-        ..BindAction::default()
-    }
-}
-
-#[test]
-fn a_selected_node_gets_a_volume_that_it_can_use() {
-    let term = json!([
-        {"matchLabelExpressions": [{"key": "zone", "values": ["y"]}]},
-        {"matchLabelExpressions": [{"key": "zone", "values": ["x", "z"]}]}]);
-    let by_class =
-        json!({"allowedTopologies": term, "mountOptions": ["ro"], "reclaimPolicy": "Retain"});
-    let expression =
-        |key: &str, value: &str| json!({"key": key, "operator": "In", "values": [value]});
-    let driver = |keys: Value| {
-        with(
-            csi_node("n", &[]),
-            json!({"spec": {"drivers": [{"name": CSI, "topologyKeys": keys}]}}),
-        )
-    };
-    let cases = [
-        ("nothing is known", json!({}), None, None),
-        (
-            "the class",
-            by_class.clone(),
-            None,
-            Some(json!([expression("zone", "z")])),
-        ),
-        (
-            "the driver",
-            by_class,
-            Some(driver(json!(["kubernetes.io/hostname", "none"]))),
-            Some(json!([expression("kubernetes.io/hostname", "n")])),
-        ),
-    ];
-    for (what, patch, csi, expected) in cases {
-        let mut controller = cluster();
-        apply(
-            &mut controller,
-            "StorageClass",
-            &with(class("wait", CSI, WAIT), patch),
-        );
-        if let Some(csi) = csi {
-            apply(&mut controller, "CSINode", &csi);
-        }
-        apply(&mut controller, CLAIM, &claim("c", "wait", "1Gi"));
-        controller
-            .write(&select("c", "n"))
-            .expect("the claim is there");
-        let changed = settle(&mut controller);
-        assert_eq!(
-            brief(&changed),
-            ["c Bound pvc-uid-c", "pvc-uid-c Bound c"],
-            "{what}"
-        );
-        let volume = object(&changed, "pvc-uid-c");
-        let terms = &volume["spec"]["nodeAffinity"]["required"]["nodeSelectorTerms"];
-        let expressions = terms
-            .as_array()
-            .map(|terms| terms[0]["matchExpressions"].clone());
-        assert_eq!(expressions, expected, "{what}");
-    }
-}
-
-#[test]
-fn a_claim_whose_node_is_gone_goes_back_to_the_scheduler() {
-    let mut controller = cluster();
-    apply(&mut controller, CLAIM, &claim("c", "wait", "1Gi"));
-    controller.remove("Node", "", "n");
-    controller
-        .write(&select("c", "n"))
-        .expect("the claim is there");
-    let changed = settle(&mut controller);
-    assert_eq!(object(&changed, "c")["metadata"]["annotations"], json!({}));
-}
-
-#[test]
-fn in_tree_classes_are_provisioned_by_their_drivers() {
-    let mut controller = cluster();
-    apply(
-        &mut controller,
-        "StorageClass",
-        &class("tree", "kubernetes.io/aws-ebs", "Immediate"),
-    );
-    apply(&mut controller, CLAIM, &claim("c", "tree", "1Gi"));
-    let changed = settle(&mut controller);
-    assert_eq!(
-        object(&changed, "pvc-uid-c")["spec"]["csi"]["driver"],
-        "ebs.csi.aws.com"
-    );
 }
 
 #[test]

@@ -2,11 +2,13 @@
 
 mod binding;
 mod capacity;
+mod cluster;
 mod controller;
 mod history;
 mod limits;
 mod matching;
 mod properties;
+mod provisioning;
 mod reserve;
 mod restrictions;
 mod storage;

@@ -1,41 +1,11 @@
 //! How the claims of a pod fare on one node.
 
 use super::claims::{Bound, Claims, Unbound};
+use super::conflict::{Conflict, Failure};
 use crate::snapshot::volumes::{Decision, Lookup, Place, Reach, Slot, Source, Test, Volume};
 use crate::snapshot::{Row, Snapshot};
 use crate::status::{Code, Status};
 use std::sync::Arc;
-
-/// Why the claims keep the pod off a node, in the order in which reasons are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Conflict {
-    Node,
-    NoMatch,
-    NoSpace,
-    NoVolume,
-}
-
-impl Conflict {
-    fn reason(self) -> &'static str {
-        match self {
-            Conflict::Node => "node(s) didn't match PersistentVolume's node affinity",
-            Conflict::NoMatch => "node(s) didn't find available persistent volumes to bind",
-            Conflict::NoSpace => "node(s) did not have enough free storage",
-            Conflict::NoVolume => {
-                "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
-            }
-        }
-    }
-}
-
-/// Something that ought not to be; the cycle ends.
-#[derive(Clone, Copy, Debug)]
-enum Failure {
-    /// A bound volume cannot be translated.
-    Translation(Slot),
-    /// The selector of the n-th claim to be matched cannot be parsed.
-    Selector(usize),
-}
 
 /// [`Claims`] made ready for judging many rows.
 #[derive(Debug)]
@@ -135,7 +105,7 @@ impl<'a> Finder<'a> {
 
     pub(super) fn status(&self, row: Row, found: &mut Found) -> Status {
         match self.find(row, found) {
-            Err(failure) => Status::error(self.message(failure)),
+            Err(failure) => Status::error(failure.message(self.snap, self.claims)),
             Ok(conflicts) => {
                 let mut conflicts: Vec<_> = conflicts.into_iter().flatten().collect();
                 conflicts.sort_unstable();
@@ -244,30 +214,6 @@ impl<'a> Finder<'a> {
             row,
             nodes: &self.snap.nodes,
             interner: &self.snap.interner,
-        }
-    }
-
-    fn message(&self, failure: Failure) -> String {
-        let text = |symbol| self.snap.interner.text(symbol);
-        match failure {
-            Failure::Translation(slot) => {
-                let volume = self.snap.volumes.volume(slot);
-                let source = volume.map(|volume| &volume.source);
-                let handle = match source {
-                    Some(Source::InTree { handle, .. }) => handle.as_ref().err(),
-                    _ => None,
-                };
-                let message = handle.map_or("", |message| message);
-                format!("could not translate pv: {message}")
-            }
-            Failure::Selector(index) => {
-                let claim = &self.claims.matched[index];
-                let (namespace, name) = (text(claim.key.0), text(claim.key.1));
-                let message = claim.invalid.as_deref().unwrap_or_default();
-                format!(
-                    "error creating internal label selector for claim: {namespace}/{name}: {message}"
-                )
-            }
         }
     }
 }

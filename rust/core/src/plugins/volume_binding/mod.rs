@@ -1,6 +1,7 @@
 //! VolumeBinding: bound volumes must be usable on the node, unbound claims must be able to get one there.
 
 mod claims;
+mod conflict;
 mod filter;
 mod find;
 mod score;

@@ -12,6 +12,7 @@ mod reach;
 mod reserve;
 mod rows;
 mod set;
+mod set_driver;
 mod settle;
 mod table;
 mod volume;
