@@ -76,9 +76,8 @@ fn satisfies(volume: &Volume, claim: &ClaimInfo) -> bool {
     volume.capacity.value() >= claim.request.value()
         && !volume.deleting
         && volume.class == claim.class_name()
-        && volume.attributes_class == claim.attributes_class
-        && volume.mode == claim.mode
-        && volume.has_modes(&claim.access_modes)
+        && volume.kind.suits(claim)
+        && volume.kind.has_modes(&claim.access_modes)
 }
 
 /// The volume with the fewest access modes that has those of the claim; among these one promised to
@@ -99,9 +98,9 @@ fn best_match(snap: &Snapshot, key: ClaimKey, claim: &ClaimInfo, waits: bool) ->
     });
     let all = promised
         .chain(free)
-        .filter(|(_, volume)| volume.suits(claim) && volume.has_modes(&claim.access_modes));
+        .filter(|(_, volume)| volume.suits(claim) && volume.kind.has_modes(&claim.access_modes));
     // The first of equals is kept: promised before free, smaller before larger.
-    let best = all.min_by_key(|(_, volume)| volume.access_modes.len());
+    let best = all.min_by_key(|(_, volume)| volume.kind.access_modes.len());
     best.map(|(slot, _)| slot)
 }
 
@@ -168,14 +167,19 @@ fn claim_patch(snap: &Snapshot, volume: &Volume, claim: &ClaimInfo) -> Option<Va
         patch["metadata"] = json!({"annotations": annotations});
     }
     if claim.phase != Phase::Bound {
-        let modes: Vec<_> = volume.access_modes.iter().map(|mode| text(*mode)).collect();
+        let modes: Vec<_> = volume
+            .kind
+            .access_modes
+            .iter()
+            .map(|mode| text(*mode))
+            .collect();
         patch["status"] = json!({
             "phase": "Bound",
             "accessModes": modes,
             "capacity": {"storage": volume.capacity},
         });
-        if volume.attributes_class != Symbol::EMPTY {
-            let class = text(volume.attributes_class);
+        if volume.kind.attributes_class != Symbol::EMPTY {
+            let class = text(volume.kind.attributes_class);
             patch["status"]["currentVolumeAttributesClassName"] = json!(class);
         }
     }

@@ -1,8 +1,9 @@
 //! PreFilter: what is known of a pod's claims before any node is looked at.
 
 use crate::intern::Symbol;
+use crate::quantity::Quantity;
 use crate::selector::Selector;
-use crate::snapshot::volumes::{ClaimInfo, Phase, Ranked, Reach, Slot, Volume};
+use crate::snapshot::volumes::{ClaimInfo, Phase, Reach, Slot, VolumeKind};
 use crate::snapshot::{ClaimKey, Pod, Snapshot};
 use crate::status::Status;
 use std::sync::Arc;
@@ -32,23 +33,35 @@ pub(super) enum Bound {
 pub(super) struct Unbound {
     pub(super) key: ClaimKey,
     pub(super) field_class: Symbol,
+    /// By which volumes and capacities are found.
+    pub(super) class: Symbol,
     /// Requested, bytes.
     pub(super) request: i64,
     /// Volumes promised to it, in the order seen. The first that is not taken decides alone.
     pub(super) promised: Vec<Slot>,
-    /// Volumes that suit it, smallest first.
-    pub(super) pool: Ranked,
+    pub(super) wanted: Wanted,
     /// Its selector cannot be parsed.
     pub(super) invalid: Option<Box<str>>,
     /// How a volume can be made; `None`: not at all.
     pub(super) means: Option<Means>,
 }
 
+/// The free volumes that suit a claim, wherever they are.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Wanted {
+    /// By kind of volume.
+    pub(super) kinds: Vec<bool>,
+    pub(super) request: Quantity,
+    /// The same as a plain number, if it is one.
+    pub(super) size: Option<i64>,
+    pub(super) selector: Option<Selector>,
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Means {
     pub(super) allowed: Arc<Reach>,
-    /// Capacities that suffice, if there must be one.
-    pub(super) space: Option<Ranked>,
+    /// Whether published space must suffice.
+    pub(super) limited: bool,
 }
 
 impl Claims {
@@ -148,9 +161,10 @@ impl Unbound {
         Unbound {
             key,
             field_class: info.field_class,
+            class: info.class_name(),
             request: info.request.value(),
             promised: Vec::new(),
-            pool: Ranked::default(),
+            wanted: Wanted::default(),
             invalid: None,
             means: Means::of(snap, info),
         }
@@ -158,30 +172,25 @@ impl Unbound {
 
     fn to_match(snap: &Snapshot, key: ClaimKey, info: &ClaimInfo) -> Self {
         let mut claim = Unbound::to_provision(snap, key, info);
-        let selector = match &info.selector {
-            Some(Err(message)) => {
-                claim.invalid = Some(message.clone());
-                return claim;
-            }
-            Some(Ok(selector)) => Some(selector),
-            None => None,
-        };
+        if let Some(Err(message)) = &info.selector {
+            claim.invalid = Some(message.clone());
+            return claim;
+        }
         let volumes = &snap.volumes;
-        let class = info.class_name();
         let promised = volumes.claimed_by(key).filter(|(slot, volume)| {
             let holder = volumes.claim_of(*slot);
             holder.is_some_and(|holder| holder.is(key, info.uid))
-                && volume.class == class
+                && volume.class == claim.class
                 && volume.suits(info)
         });
         claim.promised = promised.map(|(slot, _)| slot).collect();
-        let selected = |volume: &Volume| {
-            selector.is_none_or(|s: &Selector| s.matches(&volume.labels, &snap.interner))
+        let suits = |kind: &VolumeKind| kind.suits(info) && kind.has_modes(&info.access_modes);
+        claim.wanted = Wanted {
+            kinds: volumes.kinds().iter().map(suits).collect(),
+            request: info.request.clone(),
+            size: info.request.as_i64(),
+            selector: info.selector.clone().and_then(Result::ok),
         };
-        let suitable = volumes.free(class).filter(|(_, volume)| {
-            volume.suits(info) && volume.has_modes(&info.access_modes) && selected(volume)
-        });
-        claim.pool = Ranked::new(suitable.map(|(slot, volume)| (slot, &*volume.reach)));
         claim
     }
 }
@@ -189,19 +198,12 @@ impl Unbound {
 impl Means {
     fn of(snap: &Snapshot, claim: &ClaimInfo) -> Option<Self> {
         let volumes = &snap.volumes;
-        let name = claim.class_name();
-        let class = volumes.class(name).filter(|class| class.provisions)?;
+        let class = volumes.class(claim.class_name());
+        let class = class.filter(|class| class.provisions)?;
         let driver = volumes.driver(class.provisioner);
-        let limited = claim.has_request && driver.is_some_and(|driver| driver.storage_capacity);
-        let size = claim.request.value();
-        let space = limited.then(|| {
-            let all = volumes.capacities(name);
-            let enough = all.filter(|(_, c)| c.largest.is_some_and(|largest| largest >= size));
-            Ranked::new(enough.map(|(slot, capacity)| (slot, &*capacity.reach)))
-        });
         Some(Means {
             allowed: Arc::clone(&class.reach),
-            space,
+            limited: claim.has_request && driver.is_some_and(|driver| driver.storage_capacity),
         })
     }
 }

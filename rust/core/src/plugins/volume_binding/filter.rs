@@ -16,13 +16,13 @@ impl Reachable {
 
 impl Filter for Reachable {
     fn filter(&self, snap: &Snapshot, rows: Rows<'_>, out: &mut [Code]) {
-        let finder = Finder::new(snap, &self.0);
+        let finder = Finder::new(snap, &self.0, rows.len());
         let mut found = Found::default();
         rows.judge(out, |row| finder.code(row, &mut found));
     }
 
     fn status(&self, snap: &Snapshot, row: Row) -> Status {
-        Finder::new(snap, &self.0).status(row, &mut Found::default())
+        Finder::new(snap, &self.0, 1).status(row, &mut Found::default())
     }
 
     fn follow(&mut self, _: &Snapshot, change: &Change) -> Affects {

@@ -2,18 +2,20 @@
 
 use super::claims::{Bound, Claims, Unbound};
 use super::conflict::{Conflict, Failure};
+use super::search::{SpaceSearch, VolumeSearch};
 use crate::snapshot::volumes::{Decision, Lookup, Place, Reach, Slot, Source, Test, Volume};
 use crate::snapshot::{Row, Snapshot};
 use crate::status::{Code, Status};
 use std::sync::Arc;
 
-/// [`Claims`] made ready for judging many rows.
+/// [`Claims`] made ready for judging rows.
 #[derive(Debug)]
 pub(super) struct Finder<'a> {
     snap: &'a Snapshot,
     claims: &'a Claims,
     bound: Vec<BoundTest<'a>>,
-    pools: Vec<Lookup<'a>>,
+    /// Of the claims to be matched.
+    shelves: Vec<Option<Lookup<'a>>>,
     /// Of the claims to be matched, then of those to be provisioned.
     means: Vec<Option<MeansTest<'a>>>,
 }
@@ -29,6 +31,7 @@ enum BoundTest<'a> {
 #[derive(Debug)]
 struct MeansTest<'a> {
     allowed: Test<'a>,
+    limited: bool,
     space: Option<Lookup<'a>>,
 }
 
@@ -41,7 +44,7 @@ pub(super) struct Found {
 }
 
 impl<'a> Finder<'a> {
-    pub(super) fn new(snap: &'a Snapshot, claims: &'a Claims) -> Self {
+    pub(super) fn new(snap: &'a Snapshot, claims: &'a Claims, rows: usize) -> Self {
         let topology = &snap.topology;
         let mut bound = Vec::with_capacity(claims.bound.len());
         let mut reaches: Vec<&Arc<Reach>> = Vec::new();
@@ -68,20 +71,19 @@ impl<'a> Finder<'a> {
         let all = claims.matched.iter().chain(&claims.provisioned);
         let means = all.map(|claim| {
             let means = claim.means.as_ref()?;
+            let space = snap.volumes.space(claim.class).filter(|_| means.limited);
             Some(MeansTest {
                 allowed: Test::new(&means.allowed, topology),
-                space: means.space.as_ref().map(|space| space.lookup(topology)),
+                limited: means.limited,
+                space: space.map(|shelf| shelf.lookup(topology, rows)),
             })
         });
+        let shelf = |claim: &Unbound| Some(snap.volumes.shelf(claim.class)?.lookup(topology, rows));
         Finder {
             snap,
             claims,
             bound,
-            pools: claims
-                .matched
-                .iter()
-                .map(|claim| claim.pool.lookup(topology))
-                .collect(),
+            shelves: claims.matched.iter().map(shelf).collect(),
             means: means.collect(),
         }
     }
@@ -190,8 +192,14 @@ impl<'a> Finder<'a> {
                 .matches(labels, &snap.interner)
                 .then_some(*slot);
         }
-        let reach = |slot| snap.volumes.volume(slot).map(|volume| &*volume.reach);
-        self.pools[index].first(self.place(row), reach, |slot| free(&slot))
+        let search = VolumeSearch {
+            snap,
+            wanted: &claim.wanted,
+            taken: &found.bindings,
+        };
+        self.shelves[index]
+            .as_ref()?
+            .first(self.place(row), &search)
     }
 
     /// Whether a volume can be made for a claim, and in which capacity.
@@ -201,12 +209,16 @@ impl<'a> Finder<'a> {
         if !means.allowed.accepts(row, &snap.nodes, &snap.interner) {
             return Err(Conflict::NoMatch);
         }
-        let Some(space) = &means.space else {
+        if !means.limited {
             return Ok(None);
-        };
-        let reach = |slot| snap.volumes.capacity(slot).map(|capacity| &*capacity.reach);
-        let capacity = space.first(self.place(row), reach, |_| true);
-        capacity.map(Some).ok_or(Conflict::NoSpace)
+        }
+        let size = self.claim(index).request;
+        let search = SpaceSearch { snap, size };
+        let space = means
+            .space
+            .as_ref()
+            .and_then(|space| space.first(self.place(row), &search));
+        space.map(Some).ok_or(Conflict::NoSpace)
     }
 
     fn place(&self, row: Row) -> Place<'a> {
@@ -224,7 +236,7 @@ impl Claims {
         if self.all_bound() {
             return Ok(Decision::default());
         }
-        let finder = Finder::new(snap, self);
+        let finder = Finder::new(snap, self, 1);
         let mut found = Found::default();
         let status = finder.status(row, &mut found);
         if status.code != Code::Success {

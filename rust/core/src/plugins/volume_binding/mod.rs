@@ -5,6 +5,7 @@ mod conflict;
 mod filter;
 mod find;
 mod score;
+mod search;
 
 use crate::plugin::{Affects, KeyWriter, Plugin, PreFilter, PreScore};
 use crate::plugins::shape::Shape;

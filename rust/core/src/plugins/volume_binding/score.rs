@@ -90,7 +90,7 @@ fn gather(snap: &Snapshot, finder: &Finder<'_>, found: &Found, classes: &mut Vec
 
 impl Score for Utilization {
     fn score(&self, snap: &Snapshot, rows: Rows<'_>, out: &mut [i64]) {
-        let finder = Finder::new(snap, &self.claims);
+        let finder = Finder::new(snap, &self.claims, rows.len());
         let mut found = Found::default();
         let mut classes = Vec::new();
         rows.each(out, |row: Row, score| {

@@ -7,13 +7,13 @@ mod bind;
 mod claim;
 mod driver;
 mod phase;
-mod ranked;
 mod reach;
 mod reserve;
 mod rows;
 mod set;
 mod set_driver;
 mod settle;
+mod shelf;
 mod table;
 mod volume;
 mod zone;
@@ -24,12 +24,12 @@ pub use bind::{BindAction, all_bound, pre_bind};
 pub use claim::{BIND_COMPLETED, ClaimInfo, SELECTED_NODE};
 pub use driver::{Attachment, Capacity, Class, CsiNode, Driver, NodeDriver};
 pub use phase::{Phase, Reclaim};
-pub use ranked::{Lookup, Place, Ranked};
 pub use reach::{Anchor, Reach, Test};
 pub use reserve::Decision;
 pub use settle::Holder;
+pub use shelf::{Entry, Lookup, Place, Search, Shelf};
 pub use table::{Slot, Table};
-pub use volume::{BOUND_BY_CONTROLLER, ClaimRef, PROVISIONED_BY, Source, Volume};
+pub use volume::{BOUND_BY_CONTROLLER, ClaimRef, PROVISIONED_BY, Source, Volume, VolumeKind};
 pub use zone::{LABELS as ZONE_LABELS, Zone};
 
 pub(super) use reach::Tables;
@@ -56,13 +56,14 @@ pub struct Volumes {
     attachments: Table<Symbol, Attachment>,
 
     /// Available volumes that nobody claims, by class, smallest first, then in the order seen.
-    free: FxHashMap<Symbol, Vec<Slot>>,
+    free: FxHashMap<Symbol, Shelf>,
+    kinds: Vec<VolumeKind>,
     /// Volumes by the claim they are bound or promised to, in the order seen.
     claimed: FxHashMap<ClaimKey, Vec<Slot>>,
     /// Claims by the volume that they name.
     naming: FxHashMap<Symbol, Vec<ClaimKey>>,
     /// Capacities by class, in the order seen.
-    capacities_of: FxHashMap<Symbol, Vec<Slot>>,
+    space: FxHashMap<Symbol, Shelf>,
     /// Attachments by node, and by volume.
     attachments_of: FxHashMap<Symbol, Vec<Slot>>,
     attachments_by: FxHashMap<Symbol, Vec<Slot>>,
@@ -121,9 +122,13 @@ impl Volumes {
 
     /// Space published for a class, in the order seen. Upstream takes the first that suffices, in the
     /// order of an informer's map; here it is the order in which the objects came.
-    pub fn capacities(&self, class: Symbol) -> impl Iterator<Item = (Slot, &Capacity)> {
-        let slots = self.capacities_of.get(&class).into_iter().flatten();
-        slots.filter_map(|slot| Some((*slot, self.capacities.get(*slot)?)))
+    pub fn space(&self, class: Symbol) -> Option<&Shelf> {
+        self.space.get(&class)
+    }
+
+    /// Whether one capacity was seen before another.
+    pub fn seen_before(&self, one: Slot, other: Slot) -> bool {
+        self.capacities.seen(one) < self.capacities.seen(other)
     }
 
     /// The claim that a volume is bound or promised to, promises of Reserve included.
@@ -144,21 +149,30 @@ impl Volumes {
 
     /// Volumes bound or promised to a claim of this key, in the order seen.
     pub fn claimed_by(&self, key: ClaimKey) -> impl Iterator<Item = (Slot, &Volume)> {
-        self.listed(self.claimed.get(&key))
+        let slots = self.claimed.get(&key).into_iter().flatten();
+        slots.filter_map(|slot| Some((*slot, self.volumes.get(*slot)?)))
     }
 
     /// Available volumes of a class that nobody claims, smallest first; equal ones in the order seen
     /// (upstream: in the order of an informer's map).
-    pub fn free(&self, class: Symbol) -> impl Iterator<Item = (Slot, &Volume)> {
-        self.listed(self.free.get(&class))
+    pub fn shelf(&self, class: Symbol) -> Option<&Shelf> {
+        self.free.get(&class)
     }
 
-    fn listed<'a>(
-        &'a self,
-        slots: Option<&'a Vec<Slot>>,
-    ) -> impl Iterator<Item = (Slot, &'a Volume)> {
-        let slots = slots.into_iter().flatten();
-        slots.filter_map(|slot| Some((*slot, self.volumes.get(*slot)?)))
+    /// The same, one by one.
+    pub fn free(&self, class: Symbol) -> impl Iterator<Item = (Slot, &Volume)> {
+        let entries = self.free.get(&class).map_or(&[][..], Shelf::all).iter();
+        entries.filter_map(|entry| Some((entry.slot, self.volumes.get(entry.slot)?)))
+    }
+
+    /// Whether one volume comes before the other on a shelf.
+    pub fn smaller(&self, one: Slot, other: Slot) -> bool {
+        self.volumes.smaller(one, other)
+    }
+
+    /// What volumes are like that stand on shelves, by [`Entry::kind`].
+    pub fn kinds(&self) -> &[VolumeKind] {
+        &self.kinds
     }
 
     /// Whether any pod on a node uses the claim. Claims of ephemeral volumes do not count, as upstream.

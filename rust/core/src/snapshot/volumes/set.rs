@@ -1,7 +1,7 @@
 //! Deltas of storage objects, and the indexes that follow from them.
 
 use super::reach::{Reach, Tables};
-use super::{ClaimInfo, ClaimKey, Phase, Slot, Table, Volume, Volumes};
+use super::{ClaimInfo, ClaimKey, Entry, Phase, Slot, Table, Volume, Volumes};
 use crate::intern::Symbol;
 use crate::object;
 use crate::snapshot::nodes::Nodes;
@@ -85,18 +85,25 @@ impl Volumes {
             let at = list.partition_point(|other| self.volumes.seen(*other) < seen);
             list.insert(at, slot);
         } else if volume.phase == Phase::Available && !volume.deleting {
-            let list = self.free.entry(volume.class).or_default();
-            let smaller = |other: &Slot| self.volumes.smaller(*other, slot);
-            let at = list.partition_point(smaller);
-            list.insert(at, slot);
+            let kind = self.kinds.iter().position(|kind| *kind == volume.kind);
+            let kind = kind.unwrap_or_else(|| {
+                self.kinds.push(volume.kind.clone());
+                self.kinds.len() - 1
+            });
+            let entry = Entry::new(slot, kind as u32, volume.capacity.as_i64());
+            let shelf = self.free.entry(volume.class).or_default();
+            let before = |other| self.volumes.smaller(other, slot);
+            shelf.insert(entry, &volume.reach, before);
         }
     }
 
     pub(super) fn unlist(&mut self, slot: Slot) {
         if let Some(claim) = self.claim_of(slot) {
             take(&mut self.claimed, &claim.claim, slot);
-        } else if let Some(volume) = self.volumes.get(slot) {
-            take(&mut self.free, &volume.class, slot);
+        } else if let Some(volume) = self.volumes.get(slot)
+            && let Some(shelf) = self.free.get_mut(&volume.class)
+        {
+            shelf.remove(slot, &volume.reach);
         }
     }
 
@@ -152,7 +159,7 @@ impl Volumes {
 
 impl Table<Symbol, Volume> {
     /// Whether one volume comes before the other on the list of free ones.
-    fn smaller(&self, one: Slot, other: Slot) -> bool {
+    pub(super) fn smaller(&self, one: Slot, other: Slot) -> bool {
         let (Some(a), Some(b)) = (self.get(one), self.get(other)) else {
             return false;
         };

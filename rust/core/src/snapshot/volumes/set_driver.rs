@@ -2,7 +2,7 @@
 
 use super::reach::Tables;
 use super::set::{share, take};
-use super::{Attachment, Capacity, ClaimKey, Class, CsiNode, Driver, Volumes};
+use super::{Attachment, Capacity, ClaimKey, Class, CsiNode, Driver, Entry, Volumes};
 use crate::intern::Symbol;
 use crate::object;
 use crate::snapshot::nodes::Nodes;
@@ -68,13 +68,15 @@ impl Volumes {
         let namespace = tables.interner.intern(&source.metadata.namespace);
         let key = (namespace, tables.interner.intern(&source.metadata.name));
         let capacity = Capacity::new(source, &mut share(&mut self.reaches), tables);
-        let class = capacity.class;
         self.withdraw_capacity(key);
         let slot = self.capacities.set(key, capacity);
-        let seen = self.capacities.seen(slot);
-        let list = self.capacities_of.entry(class).or_default();
-        let at = list.partition_point(|other| self.capacities.seen(*other) < seen);
-        list.insert(at, slot);
+        if let Some(capacity) = self.capacities.get(slot) {
+            let entry = Entry::new(slot, 0, capacity.largest);
+            let seen = self.capacities.seen(slot);
+            let before = |other| self.capacities.seen(other) < seen;
+            let shelf = self.space.entry(capacity.class).or_default();
+            shelf.insert(entry, &capacity.reach, before);
+        }
     }
 
     pub(in crate::snapshot) fn remove_capacity(&mut self, key: ClaimKey) {
@@ -83,8 +85,11 @@ impl Volumes {
     }
 
     fn withdraw_capacity(&mut self, key: ClaimKey) {
-        if let (Some(slot), Some(before)) = (self.capacities.slot(key), self.capacities.find(key)) {
-            take(&mut self.capacities_of, &before.class, slot);
+        let known = (self.capacities.slot(key), self.capacities.find(key));
+        if let (Some(slot), Some(before)) = known
+            && let Some(shelf) = self.space.get_mut(&before.class)
+        {
+            shelf.remove(slot, &before.reach);
         }
     }
 

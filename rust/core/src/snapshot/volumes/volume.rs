@@ -1,3 +1,4 @@
+use super::claim::ClaimInfo;
 use super::driver::CsiNode;
 use super::phase::{Phase, Reclaim};
 use super::reach::{Reach, Tables};
@@ -27,9 +28,7 @@ pub struct Volume {
     pub field_class: Symbol,
     pub labels: Labels,
     pub capacity: Quantity,
-    pub access_modes: Box<[Symbol]>,
-    pub mode: Symbol,
-    pub attributes_class: Symbol,
+    pub kind: VolumeKind,
     /// Whom it is bound or promised to.
     pub claim: Option<ClaimRef>,
     pub phase: Phase,
@@ -40,6 +39,14 @@ pub struct Volume {
     pub reach: Arc<Reach>,
     pub source: Source,
     pub zones: Box<[Zone]>,
+}
+
+/// What a volume is like, besides its size: few kinds go with many volumes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VolumeKind {
+    pub access_modes: Box<[Symbol]>,
+    pub mode: Symbol,
+    pub attributes_class: Symbol,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -121,17 +128,19 @@ impl Volume {
             field_class: interner.intern(&spec.storage_class_name),
             labels: Labels::new(&meta.labels, interner),
             capacity: spec.capacity.get("storage").cloned().unwrap_or_default(),
-            access_modes: spec
-                .access_modes
-                .iter()
-                .map(|m| interner.intern(m))
-                .collect(),
-            mode: interner.intern(spec.volume_mode.as_deref().unwrap_or("Filesystem")),
-            attributes_class: interner.intern(
-                spec.volume_attributes_class_name
-                    .as_deref()
-                    .unwrap_or_default(),
-            ),
+            kind: VolumeKind {
+                access_modes: spec
+                    .access_modes
+                    .iter()
+                    .map(|m| interner.intern(m))
+                    .collect(),
+                mode: interner.intern(spec.volume_mode.as_deref().unwrap_or("Filesystem")),
+                attributes_class: interner.intern(
+                    spec.volume_attributes_class_name
+                        .as_deref()
+                        .unwrap_or_default(),
+                ),
+            },
             claim: spec.claim_ref.as_ref().map(|claim| ClaimRef {
                 claim: (
                     interner.intern(&claim.namespace),
@@ -151,11 +160,8 @@ impl Volume {
     }
 
     /// Whether the volume is big enough and of the right kind for a claim, wherever it is.
-    pub fn suits(&self, claim: &super::ClaimInfo) -> bool {
-        self.capacity >= claim.request
-            && self.mode == claim.mode
-            && self.attributes_class == claim.attributes_class
-            && !self.deleting
+    pub fn suits(&self, claim: &ClaimInfo) -> bool {
+        self.capacity >= claim.request && self.kind.suits(claim) && !self.deleting
     }
 
     /// From where the volume can be used, as a node with this CSINode sees it.
@@ -172,6 +178,12 @@ impl Volume {
             },
             _ => Ok(&self.reach),
         }
+    }
+}
+
+impl VolumeKind {
+    pub fn suits(&self, claim: &ClaimInfo) -> bool {
+        self.mode == claim.mode && self.attributes_class == claim.attributes_class
     }
 
     pub fn has_modes(&self, wanted: &[Symbol]) -> bool {
