@@ -59,7 +59,7 @@ def test_what_the_api_refuses_does_not_count():
     assert [(item.why, item.message) for item in log.blocked] == [("pdb", "no")]
 
 
-def test_a_pod_that_leaves_already_counts_again_and_is_listed_once():
+def test_a_pod_that_was_evicted_counts_again_and_is_listed_once():
     (pod,) = pods(("n1", "a"))
     api = Accepting()
     shared, world = PodEvictor(api, Limits(total=2)), World([pod], NOW)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from podium.api.manifest import Manifest, Note
     from podium.descheduler.policy.load import LoadedPolicy
     from podium.descheduler.ports import PrometheusClient
-    from podium.simulator.rebalance import Rebalancing
+    from podium.simulator.rebalance import Mode, Rebalancing
 
 _HELP = """\
 Say which pods a descheduler policy evicts, and what becomes of the cluster.
@@ -60,7 +60,11 @@ class _Time(click.ParamType):  # type: ignore[type-arg]  # generic only in the n
 )
 @switch("--dry-run", help="Send nothing; always so with -f.")
 @click.option(
-    "--mode", type=click.Choice(["compat"]), default="compat", show_default=True, help="compat: as upstream."
+    "--mode",
+    type=click.Choice(["compat", "guarded"]),
+    default="compat",
+    show_default=True,
+    help="compat: as upstream. guarded: only if the scheduler says that a pod lands somewhere better.",
 )
 @click.option("--prometheus", "url", metavar="URL", help="The server to ask, instead of the policy's.")
 @click.option("--now", type=_Time(), metavar="TIME", help="The time of the first cycle. [default: the clock]")
@@ -72,7 +76,7 @@ def command(
     cycles: int,
     interval: int | None,
     dry_run: bool,  # noqa: ARG001, FBT001 (with -f nothing is ever sent)
-    mode: str,  # noqa: ARG001 (one mode, so nothing depends on it)
+    mode: "Mode",
     url: str | None,
     now: int | None,
     output: str,
@@ -92,6 +96,7 @@ def command(
         now=time.time_ns() if now is None else now,
         cycles=cycles,
         interval=INTERVAL if interval is None else interval,
+        mode=mode,
     )
     server = _prometheus(loaded, url)
     with progress("descheduling", None):

@@ -7,6 +7,7 @@ hold over all profiles and plugins of a cycle.
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from podium.api import Pod
 from podium.descheduler.framework import Outcome
@@ -63,6 +64,19 @@ class Log:
     blocked: list[Blocked] = field(default_factory=list)
 
 
+class Guard(Protocol):
+    """What stands between a candidate and its eviction in guarded mode."""
+
+    def consider(self, wanted: Evicted) -> Evicted:
+        """Plan an eviction and return it with its destination; raises EvictionRefusedError with a reason."""
+
+    def settle(self) -> tuple[Sequence[Evicted], Sequence[tuple[Evicted, EvictionRefusedError]]]:
+        """Return the planned evictions that hold together, and those that do not."""
+
+    def remember(self, done: Sequence[Evicted], limited: Sequence[Pod]) -> None:
+        """Learn what was done, and which pods only a limit kept."""
+
+
 class PodEvictor:
     """Shared by all profiles of a descheduler."""
 
@@ -72,17 +86,20 @@ class PodEvictor:
         self._grace = grace_period_seconds
         self.start_cycle()
 
-    def start_cycle(self) -> None:
-        """Forget the counts and the log of the last cycle."""
+    def start_cycle(self, guard: Guard | None = None) -> None:
+        """Forget the counts and the log of the last cycle; with a guard, plan first and evict at the end."""
+        self.guard = guard
         self.log = Log()
         self._total = 0
+        self._listed: set[str] = set()
         self._per_node: Counter[str] = Counter()
         self._per_namespace: Counter[str] = Counter()
 
     def evict(self, world: World, wanted: Evicted, reason: str) -> Outcome:
         """Evict one pod if the limits allow.
 
-        A pod that is leaving already is evicted again and counts again, as the API has it; it is listed once.
+        A pod that was evicted in this cycle may be so again and counts again, as the API has it; it is listed
+        once.
         """
         pod = wanted.pod
         limited = self._limited(pod)
@@ -91,8 +108,10 @@ class PodEvictor:
             self.block(wanted, "limit", text)
             return outcome
         try:
-            by = f"triggered by {wanted.profile}/{wanted.plugin}: {reason}"
-            self._api.evict(Eviction(pod, by, self._grace))
+            if self.guard is not None:
+                wanted = self.guard.consider(wanted)
+            else:
+                self._send(wanted, reason)
         except EvictionRefusedError as refusal:
             self.block(wanted, refusal.why, str(refusal))
             return Outcome.REFUSED
@@ -100,10 +119,34 @@ class PodEvictor:
         self._per_namespace[pod.metadata.namespace] += 1
         if pod.spec.node_name:
             self._per_node[pod.spec.node_name] += 1
-        if not world.is_terminating(pod):
+        if pod.metadata.uid not in self._listed:
+            self._listed.add(pod.metadata.uid)
             self.log.evicted.append(wanted)
             world.set_terminating(pod)
         return Outcome.EVICTED
+
+    def _send(self, wanted: Evicted, reason: str) -> None:
+        by = f"triggered by {wanted.profile}/{wanted.plugin}: {reason}"
+        self._api.evict(Eviction(wanted.pod, by, self._grace))
+
+    def finish(self) -> None:
+        """End the cycle: with a guard, the plan that holds is carried out now."""
+        if self.guard is None:
+            return
+        planned, dropped = self.guard.settle()
+        limited = [item.pod for item in self.log.blocked if item.why == "limit"]
+        done = []
+        for wanted in planned:
+            try:
+                self._send(wanted, f"to {wanted.destination}" if wanted.destination else "")
+            except EvictionRefusedError as refusal:
+                self.block(wanted, refusal.why, str(refusal))
+            else:
+                done.append(wanted)
+        for wanted, reason in dropped:
+            self.block(wanted, reason.why, str(reason))
+        self.log.evicted = done
+        self.guard.remember(done, limited)
 
     def block(self, wanted: Evicted, why: str, message: str) -> None:
         """Note a pod that is not evicted."""

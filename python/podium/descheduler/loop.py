@@ -8,13 +8,17 @@ on the ready nodes of the policy. It never waits and knows no clock: the cluster
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from podium.api import Node
 from podium.descheduler.evictor import Blocked, Evicted, Limits, PodEvictor
 from podium.descheduler.framework import PluginType
+from podium.descheduler.guard.memory import Memory
+from podium.descheduler.guard.meter import meter
+from podium.descheduler.guard.planner import Planner
 from podium.descheduler.policy.load import LoadedPolicy
 from podium.descheduler.policy.selector import parse_selector
-from podium.descheduler.ports import Evictions
+from podium.descheduler.ports import Evictions, WhatIf
 from podium.descheduler.profile import Failure, RunningProfile, Sources
 from podium.descheduler.world import World
 from podium.errors import InputError
@@ -42,8 +46,16 @@ class Descheduler:
         table: Mapping[str, PluginType],
         evictions: Evictions,
         sources: Sources | None = None,
+        whatif: WhatIf | None = None,
     ) -> None:
         """Build the profiles.
+
+        Args:
+            loaded: the policy.
+            table: the plugins that there are.
+            evictions: where evictions go.
+            sources: of real load.
+            whatif: the scheduler to ask in guarded mode; None: compat mode.
 
         Raises:
             InputError: with upstream's text for a policy that cannot start.
@@ -56,6 +68,9 @@ class Descheduler:
             policy.max_no_of_pods_to_evict_total,
         )
         self._evictor = PodEvictor(evictions, limits, policy.grace_period_seconds)
+        self._evictions = evictions
+        self._whatif = whatif
+        self._memory = Memory()
         refusal = "failed to create new descheduler: "
         try:
             self._selector = parse_selector(policy.node_selector) if policy.node_selector else None
@@ -75,21 +90,33 @@ class Descheduler:
         """Return the nodes of a cycle: ready, and selected by the policy."""
         return world.ready_nodes(self._selector)
 
+    def _guard(self, world: World, nodes: Sequence[Node]) -> Planner | None:
+        if self._whatif is None:
+            return None
+        self._memory.begin(world)
+        gauge = meter(world, nodes, self.profiles)
+        budgets = self._evictions.budgets()
+        return Planner(world, nodes, gauge, self._whatif, self._memory, budgets, self._plugin)
+
+    def _plugin(self, profile: str, name: str) -> Any:
+        return next(item.plugin(name) for item in self.profiles if item.name == profile)
+
     def cycle(self, world: World) -> Cycle:
         """Run one cycle."""
-        self._evictor.start_cycle()
         nodes = self.nodes(world)
+        for profile in self.profiles:
+            profile.handle.world = world
+        self._evictor.start_cycle(self._guard(world, nodes))
         if len(nodes) <= 1:
             skipped = f"Skipping descheduling cycle: requires >=2 nodes, found {len(nodes)}"
             logger.info(skipped)
             return Cycle(skipped=skipped)
         failures: list[Failure] = []
         for profile in self.profiles:
-            profile.handle.world = world
-        for profile in self.profiles:
             failures += profile.deschedule(nodes)
         for profile in self.profiles:
             failures += profile.balance(nodes)
+        self._evictor.finish()
         for failure in failures:
             logger.error("plugin %s of profile %s: %s", failure.plugin, failure.profile, failure.message)
         return Cycle(self._evictor.log.evicted, self._evictor.log.blocked, failures)

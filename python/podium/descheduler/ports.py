@@ -1,12 +1,15 @@
 """What the descheduler asks of the outside: evictions, measured load, time series. No I/O in here."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from podium._core import Quantity
 from podium.api import Pod
 from podium.errors import PodiumError
+
+if TYPE_CHECKING:
+    from podium.descheduler.budgets import Budgets
 
 
 class EvictionRefusedError(PodiumError):
@@ -43,6 +46,38 @@ class Evictions(Protocol):
 
     def evict(self, eviction: Eviction) -> None:
         """Evict; raises EvictionRefusedError. Returns when the API has answered."""
+
+    def budgets(self) -> "Budgets":
+        """Return the budgets as they are now, for planning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Landing:
+    """Where the scheduler would put the pod that takes an evicted one's place.
+
+    Attributes:
+        node: None if it would stay pending, and for a pod that nobody replaces.
+        successor: whether anybody makes a new pod at all.
+        message: the scheduler's text where it stays pending.
+
+    """
+
+    node: str | None
+    successor: bool = True
+    message: str = ""
+
+
+class WhatIf(Protocol):
+    """The scheduler with its own configuration, asked what it would do; nothing is done."""
+
+    def move(self, pod: Pod) -> Landing:
+        """Take a pod off its node and place its successor, on top of the moves so far."""
+
+    def undo(self) -> None:
+        """Take back the last move."""
+
+    def together(self, pods: Sequence[Pod]) -> list[Landing]:
+        """Take back all moves, then make these at once, as they happen when all are evicted together."""
 
 
 Usage = Mapping[str, Quantity]

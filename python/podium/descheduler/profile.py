@@ -51,8 +51,10 @@ class RunningProfile:
         self.handle = Handle(World((), 0), evictor, sources.metrics, sources.prometheus)
         _check_points(loaded, table)
         names = dict.fromkeys(name for point in Point for name in loaded.enabled[point])
-        plugins = {name: self._build(name, loaded, table) for name in names}
-        self._enabled = {point: [(name, plugins[name]) for name in loaded.enabled[point]] for point in Point}
+        self._plugins = {name: self._build(name, loaded, table) for name in names}
+        self._enabled = {
+            point: [(name, self._plugins[name]) for name in loaded.enabled[point]] for point in Point
+        }
         evictor.filters = [plugin.filter for _, plugin in self._enabled[Point.FILTER]]
         evictor.pre_eviction_filters = [
             plugin.pre_eviction_filter for _, plugin in self._enabled[Point.PRE_EVICTION_FILTER]
@@ -68,9 +70,13 @@ class RunningProfile:
                 f'unable to build {name} plugin: unable to initialize "{name}" plugin: {error}'
             ) from None
 
+    def plugin(self, name: str) -> Any:
+        """Return an enabled plugin by name, None if it is not enabled."""
+        return self._plugins.get(name)
+
     def plugins(self) -> list[Any]:
         """Return the plugins that are enabled, each once, in the order of points and policy."""
-        return list({name: plugin for pairs in self._enabled.values() for name, plugin in pairs}.values())
+        return list(self._plugins.values())
 
     def deschedule(self, nodes: Sequence[Node]) -> list[Failure]:
         """Run the deschedule plugins; one that fails does not stop the others."""

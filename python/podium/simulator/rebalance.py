@@ -6,6 +6,7 @@ controllers have made new ones, the scheduler places those, and what the metrics
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from podium.api import NodeMetrics, Object, Pod, PodDisruptionBudget, PodMetrics
 from podium.api.manifest import Manifest
@@ -26,6 +27,9 @@ from podium.simulator import run
 from podium.simulator.evictions import SimulatedEvictions
 from podium.simulator.measured import MeasuredLoad
 from podium.simulator.replacement import Controllers, started
+from podium.simulator.whatif import Shadow
+
+Mode = Literal["compat", "guarded"]
 
 #: Time between two cycles unless asked for.
 INTERVAL = 300_000_000_000
@@ -42,12 +46,14 @@ class Options:
         now: the time of the first cycle, in nanoseconds since 1970.
         cycles: how many.
         interval: nanoseconds between two.
+        mode: ``compat`` evicts as upstream does, ``guarded`` only where the scheduler says it helps.
 
     """
 
     now: int
     cycles: int = 1
     interval: int = INTERVAL
+    mode: Mode = "compat"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +117,11 @@ class _Loop:
             prometheus if policy.provider(PROMETHEUS) is not None else None,
         )
         self._evictions = SimulatedEvictions(manifest.of(PodDisruptionBudget))
-        self._descheduler = Descheduler(loaded, table, self._evictions, sources)
+        made = Controllers()
+        self._shadow = (
+            Shadow(config, lambda pod: made.replace(pod, self._time())) if options.mode == "guarded" else None
+        )
+        self._descheduler = Descheduler(loaded, table, self._evictions, sources, self._shadow)
         self._others = list(run.all_but_pods(manifest))
         self._requests = Requests()
         self._controllers = Controllers()
@@ -127,6 +137,8 @@ class _Loop:
         for number in range(self._options.cycles):
             world = self._world()
             self._evictions.begin(world.pods)
+            if self._shadow is not None:
+                self._shadow.begin(self._others, self._cluster.pods(), self._cluster.now())
             cycle = self._descheduler.cycle(world)
             last = number + 1 == self._options.cycles
             if cycle.evicted or not last:

@@ -24,14 +24,12 @@ class Controllers:
 
     def __init__(self) -> None:
         self._names: dict[str, Iterator[str]] = {}
-        self._made = 0
 
     def replace(self, pod: Pod, now: int) -> Pod | None:
         """Return the new pod, pending; None for a pod without an owner, and for one that had ended well."""
         owners = [owner for owner in pod.metadata.owner_references if owner.controller is not False]
         if not owners or pod.status.phase == "Succeeded":
             return None
-        self._made += 1
         meta, owner = pod.metadata, owners[0]
         if owner.kind in _KEEPS_NAME:
             name, prefix = meta.name, meta.generate_name
@@ -43,7 +41,8 @@ class Controllers:
             name=name,
             generate_name=prefix,
             namespace=meta.namespace,
-            uid=derived_uid("Pod", meta.namespace, f"{meta.uid}/{self._made}"),
+            # Depends on the predecessor alone: a plan draws the same lot among equal nodes as what comes.
+            uid=derived_uid("Pod", meta.namespace, f"{meta.uid}/successor"),
             creation_timestamp=write_time(now),
             labels=meta.labels,
             annotations=meta.annotations,

@@ -14,7 +14,8 @@ type eviction struct {
 	Profile string `json:"profile"`
 }
 
-// outcome is what one or more runs did; the order of evictions is not part of it.
+// outcome is what one or more runs did. Evictions are in the order of the first of these runs; outcomes that differ
+// in nothing but order are one.
 type outcome struct {
 	Runs      int        `json:"runs"`
 	Evictions []eviction `json:"evictions"`
@@ -69,13 +70,14 @@ func respond(line []byte, faults *faults) answer {
 	return result
 }
 
-// key is equal for equal outcomes; sorts the evictions.
+// key is equal for equal outcomes.
 func (o *outcome) key() string {
-	sort.Slice(o.Evictions, func(a, b int) bool {
-		x, y := o.Evictions[a], o.Evictions[b]
+	sorted := append([]eviction{}, o.Evictions...)
+	sort.Slice(sorted, func(a, b int) bool {
+		x, y := sorted[a], sorted[b]
 		return x.Pod+"|"+x.Plugin+"|"+x.Profile < y.Pod+"|"+y.Plugin+"|"+y.Profile
 	})
-	text, err := json.Marshal(o)
+	text, err := json.Marshal(outcome{Evictions: sorted, Errors: o.Errors})
 	if err != nil {
 		panic(err) // strings and numbers only
 	}

@@ -44,11 +44,15 @@ class NodeTaints:
         """Evict node by node."""
         world = self._handle.world
         for node in nodes:
-            taints = [taint for taint in node.spec.taints if self._counts(taint)]
+            taints = self.taints(node)
             listed = [pod for pod in world.active_on(node.metadata.name) if taints and self._pods(pod)]
             strangers = (pod for pod in listed if not tolerates_all(pod.spec.tolerations, taints))
             if not evict_all(self._handle.evictor, strangers, NAME):
                 return
+
+    def taints(self, node: Node) -> list[Taint]:
+        """Return the taints of a node that must be tolerated."""
+        return [taint for taint in node.spec.taints if self._counts(taint)]
 
     def _counts(self, taint: Taint) -> bool:
         if taint.effect not in self._effects or _named(taint, self._excluded):

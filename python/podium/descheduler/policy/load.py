@@ -119,8 +119,8 @@ class _Header(msgspec.Struct, rename="camel"):
     """What apimachinery reads first of any object; its Go type has no name, only this text."""
 
     GO_NAME = (
-        'struct { APIVersion string "json:\\"apiVersion,omitempty\\"";'
-        ' Kind string "json:\\"kind,omitempty\\"" }'
+        r'struct { APIVersion string "json:\"apiVersion,omitempty\""; '
+        r'Kind string "json:\"kind,omitempty\"" }'
     )
     api_version: str = ""
     kind: str = ""

@@ -56,6 +56,11 @@ class HighNodeUtilization:
             excluded=excluded_namespaces(self._args.evictable_namespaces),
         ).run(sorted(low, key=lambda info: load(info.usage)))
 
+    def is_idle(self, node: Node) -> bool:
+        """Tell whether a node is one to be emptied."""
+        used = Requested(self._handle, self._resources).of_nodes([node])[node.metadata.name]
+        return is_below(percentages(used, node), self._args.thresholds)
+
     def report(self, nodes: Sequence[Node]) -> dict[str, tuple[NodeClass, dict[str, float]]]:
         """Return class and percent of every node: under is what is emptied."""
         used = Requested(self._handle, self._resources).of_nodes(nodes)

@@ -1,9 +1,9 @@
 """LowNodeUtilization: moves pods from nodes above their targets to nodes below their thresholds."""
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
 
-from podium.api import Node
+from podium.api import Node, Pod
 from podium.descheduler.framework import Handle, NodeClass, PluginFailedError, PluginType, Point
 from podium.descheduler.plugins.node_utilization.args import LowArgs, query_problem, validate_low
 from podium.descheduler.plugins.node_utilization.eviction import (
@@ -29,6 +29,14 @@ from podium.descheduler.requests import CPU, MEMORY, PODS, Amounts
 from podium.errors import InputError
 
 NAME: Final = "LowNodeUtilization"
+
+
+class Gauge(NamedTuple):
+    """Percent in use by node and resource, percent above which a node is hot, and what a pod uses."""
+
+    percent: Mapping[str, Percentages]
+    targets: Percentages
+    of_pod: Callable[[Pod], Amounts | None]
 
 
 class LowNodeUtilization:
@@ -65,6 +73,18 @@ class LowNodeUtilization:
             excluded=excluded_namespaces(self._args.evictable_namespaces),
             limit=limits.node if limits else None,
         ).run(sorted(high, key=lambda info: load(info.usage), reverse=True))
+
+    def gauge(self, nodes: Sequence[Node]) -> Gauge:
+        """Return how this plugin measures load; raises PluginFailedError if the load is not known."""
+        source = self._usage()
+        used = source.of_nodes(nodes)
+        percent = {
+            node.metadata.name: percentages(used[node.metadata.name], node)
+            for node in nodes
+            if node.metadata.name in used
+        }
+        _, above = self._thresholds(percent)
+        return Gauge(percent, above, source.of_pod)
 
     def report(self, nodes: Sequence[Node]) -> dict[str, tuple[NodeClass, dict[str, float]]]:
         """Return class and percent of every node; raises PluginFailedError if the load is not known."""

@@ -1,0 +1,153 @@
+"""The plan of a cycle: every candidate is judged before anything is done, then all of them together.
+
+A candidate passes if its workload has not been moved lately, is in no gang, its budgets allow it, and the
+scheduler, asked with the moves so far, puts its successor on another node that does not become hot and on
+which it stands better (``objective``). At the end the scheduler is asked once more for all moves at once;
+those that do not hold then are dropped, until the rest holds.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from podium.api import Node, Pod
+from podium.descheduler.budgets import Budgets
+from podium.descheduler.evictor import Evicted
+from podium.descheduler.guard.ledger import Ledger, Meter
+from podium.descheduler.guard.memory import Memory
+from podium.descheduler.guard.objective import BETTER, Move
+from podium.descheduler.guard.workload import gang_of
+from podium.descheduler.ports import EvictionRefusedError, Landing, WhatIf
+from podium.descheduler.world import World
+
+NO_DESTINATION = "no destination"
+HOT = "destination hot"
+NO_GAIN = "no improvement"
+RECENT = "recently moved"
+GANG = "gang"
+UNKNOWN_LOAD = "no fresh metrics"
+
+#: Times that the whole plan is asked for again after moves were dropped; then it is given up.
+_ROUNDS = 8
+
+
+class NotBetterError(EvictionRefusedError):
+    """A candidate that does not pass; ``why`` is one of this module's reasons."""
+
+
+@dataclass(slots=True)
+class _Planned:
+    wanted: Evicted
+    destination: str | None
+
+
+class Planner:
+    """Judges the candidates of one cycle."""
+
+    def __init__(
+        self,
+        world: World,
+        nodes: Sequence[Node],
+        meter: Meter,
+        whatif: WhatIf,
+        memory: Memory,
+        budgets: Budgets,
+        plugin: Callable[[str, str], Any],
+    ) -> None:
+        """Start a plan; ``plugin`` gives the plugin of a profile by name."""
+        self._world = world
+        self._nodes = nodes
+        self._meter = meter
+        self._whatif = whatif
+        self._memory = memory
+        self._budgets = budgets
+        self._plugin = plugin
+        self._planned: list[_Planned] = []
+        self._ledger = Ledger(world, nodes, meter)
+
+    def consider(self, wanted: Evicted) -> Evicted:
+        """Plan a move; raises NotBetterError, or EvictionRefusedError where a budget forbids it."""
+        pod = wanted.pod
+        if pod.status.phase in ("Failed", "Succeeded"):
+            # It runs nowhere: nothing can become worse, and nobody has to find a place.
+            self._budgets.take(pod)
+            self._planned.append(_Planned(wanted, None))
+            return wanted
+        self._precheck(wanted)
+        landing = self._whatif.move(pod)
+        try:
+            destination = self._judge(wanted, landing, self._ledger)
+            self._budgets.take(pod)
+        except EvictionRefusedError:
+            self._whatif.undo()
+            raise
+        self._ledger.move(pod, destination)
+        self._planned.append(_Planned(wanted, destination))
+        return replace(wanted, destination=destination)
+
+    def _precheck(self, wanted: Evicted) -> None:
+        pod = wanted.pod
+        if self._memory.forbids(pod, self._world.now):
+            raise NotBetterError("the workload was moved lately and nothing has changed since", RECENT)
+        gang = gang_of(pod)
+        if gang is not None:
+            raise NotBetterError(f"member of gang {gang}, which moves as a whole or not at all", GANG)
+        if wanted.plugin in BETTER and not self._ledger.is_known(pod.spec.node_name):
+            raise NotBetterError(f"the load of node {pod.spec.node_name} is not known", UNKNOWN_LOAD)
+
+    def _judge(self, wanted: Evicted, landing: Landing, ledger: Ledger) -> str:
+        """Return the destination if it is better."""
+        pod, source = wanted.pod, wanted.pod.spec.node_name
+        if not landing.successor:
+            raise NotBetterError("nobody would make this pod anew", NO_DESTINATION)
+        if landing.node is None:
+            raise NotBetterError(f"it would stay pending: {landing.message}", NO_DESTINATION)
+        if landing.node == source:
+            raise NotBetterError("the scheduler would put it back on the same node", NO_DESTINATION)
+        move = Move(pod, source, landing.node)
+        better = BETTER.get(wanted.plugin)
+        if better is not None and not better(self._plugin(wanted.profile, wanted.plugin), ledger, move):
+            raise NotBetterError(f"on {landing.node} it would stand no better", NO_GAIN)
+        if ledger.is_hot_with(pod, landing.node):
+            raise NotBetterError(f"{landing.node} would be above its target", HOT)
+        return landing.node
+
+    def settle(self) -> tuple[list[Evicted], list[tuple[Evicted, NotBetterError]]]:
+        """Return the moves that hold together, with destinations, and those that do not, with the reason."""
+        dropped: list[tuple[Evicted, NotBetterError]] = []
+        left = list(self._planned)
+        for _ in range(_ROUNDS):
+            good, bad = self._together(left)
+            dropped += bad
+            left = good
+            if not bad:
+                return [replace(item.wanted, destination=item.destination) for item in left], dropped
+        text = "the moves do not hold together"
+        return [], [*dropped, *((item.wanted, NotBetterError(text, NO_DESTINATION)) for item in left)]
+
+    def _together(
+        self, planned: Sequence[_Planned]
+    ) -> tuple[list[_Planned], list[tuple[Evicted, NotBetterError]]]:
+        """Ask for all moves at once, and judge each landing on top of the ones before it."""
+        moving = [item for item in planned if item.destination is not None]
+        landings = iter(self._whatif.together([item.wanted.pod for item in moving]))
+        ledger = Ledger(self._world, self._nodes, self._meter)
+        good: list[_Planned] = []
+        bad: list[tuple[Evicted, NotBetterError]] = []
+        for item in planned:
+            if item.destination is None:
+                good.append(item)
+                continue
+            try:
+                destination = self._judge(item.wanted, next(landings), ledger)
+            except NotBetterError as reason:
+                bad.append((item.wanted, reason))
+            else:
+                ledger.move(item.wanted.pod, destination)
+                good.append(_Planned(item.wanted, destination))
+        return good, bad
+
+    def remember(self, done: Iterable[Evicted], limited: Iterable[Pod]) -> None:
+        """Note what was really evicted, and what only a limit kept."""
+        moved = [(item.pod, item.destination) for item in done if item.destination is not None]
+        self._memory.remember(moved, limited, self._world.now)

@@ -1,0 +1,44 @@
+"""What a pod belongs to: the workload that is remembered, and the gang that stays together."""
+
+from typing import Final, NamedTuple
+
+from podium.api import Pod
+
+_HASH: Final = "pod-template-hash"
+
+_GROUP_LABELS: Final = ("scheduling.x-k8s.io/pod-group", "pod-group.scheduling.sigs.k8s.io")
+_GROUP_ANNOTATIONS: Final = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
+
+
+class Workload(NamedTuple):
+    """The owner of a pod; a ReplicaSet of a Deployment counts as the Deployment, over its revisions."""
+
+    namespace: str
+    kind: str
+    name: str
+    ordinal: str = ""
+    """The pod's own name where it has an identity, as in a StatefulSet."""
+
+
+def workload_of(pod: Pod) -> Workload:
+    """Return the workload of a pod; a pod without an owner is its own."""
+    meta = pod.metadata
+    owner = next(iter(meta.owner_references), None)
+    if owner is None:
+        return Workload(meta.namespace, "Pod", meta.name)
+    suffix = f"-{meta.labels.get(_HASH, '')}"
+    if owner.kind == "ReplicaSet" and len(suffix) > 1 and owner.name.endswith(suffix):
+        return Workload(meta.namespace, "Deployment", owner.name.removesuffix(suffix))
+    ordinal = meta.name if owner.kind == "StatefulSet" else ""
+    return Workload(meta.namespace, owner.kind, owner.name, ordinal)
+
+
+def gang_of(pod: Pod) -> str | None:
+    """Return the name of the pod's gang in any of the notations in use, None if it is in none."""
+    group = pod.spec.scheduling_group
+    if group is not None and group.pod_group_name:
+        return group.pod_group_name
+    meta = pod.metadata
+    labels = (meta.labels.get(key) for key in _GROUP_LABELS)
+    annotations = (meta.annotations.get(key) for key in _GROUP_ANNOTATIONS)
+    return next((name for name in (*labels, *annotations) if name), None)

@@ -1,0 +1,129 @@
+"""What the scheduler would do if pods were evicted: a second scheduler that everything is taken back from."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from podium.api import Object, Pod
+from podium.cluster.port import Action, Applied, Bind, BindVolumes, Bound, Event, Preempt, Removed, Returned
+from podium.descheduler.ports import Landing
+from podium.framework.config import SchedulerConfig
+from podium.scheduler.loop import Scheduler
+
+Successor = Callable[[Pod], Pod | None]
+
+
+@dataclass(slots=True)
+class _Step:
+    """One question: what went, what came, and what the scheduler bound meanwhile."""
+
+    gone: list[Pod]
+    came: list[Pod]
+    bound: dict[str, str] = field(default_factory=dict)
+    preempts: bool = False
+
+
+class Shadow:
+    """A scheduler with the same configuration and the same cluster.
+
+    ``begin`` brings it up to date. Pods that are pending already take part: where an eviction makes room for
+    one of them, the successor does not get that room.
+    """
+
+    def __init__(self, config: SchedulerConfig, successor: Successor) -> None:
+        self._scheduler = Scheduler(config)
+        self._successor = successor
+        self._objects: dict[int, Object] = {}
+        self._pods: dict[str, Pod] = {}
+        self._pending: dict[str, Pod] = {}
+        self._moves: list[_Step] = []
+        self._now = 0
+
+    def begin(self, objects: Iterable[Object], pods: Iterable[Pod], now: int) -> None:
+        """Take over the cluster as it is; only differences cost."""
+        self._take_back()
+        self._now = now
+        events: list[Event] = []
+        for item in objects:
+            if self._objects.get(id(item)) is not item:
+                self._objects[id(item)] = item
+                events.append(Applied(item))
+        found = {pod.metadata.uid: pod for pod in pods}
+        events += [Removed(pod) for uid, pod in self._pods.items() if uid not in found]
+        events += [Applied(pod) for uid, pod in found.items() if not _same(self._pods.get(uid), pod)]
+        self._pods = found
+        self._pending = {uid: pod for uid, pod in found.items() if not pod.spec.node_name}
+        self._run(_Step([], []), events)
+
+    def move(self, pod: Pod) -> Landing:
+        """Take a pod off its node and place its successor, on top of the moves so far."""
+        return self._ask([pod])[0]
+
+    def together(self, pods: Sequence[Pod]) -> list[Landing]:
+        """Take back all moves, then make these at once."""
+        self._take_back()
+        return self._ask(pods) if pods else []
+
+    def undo(self) -> None:
+        """Take back the last move."""
+        step = self._moves.pop()
+        events: list[Event] = [Removed(pod) for pod in step.came]
+        events += [Applied(pod) for pod in step.gone]
+        others = [uid for uid in step.bound if uid in self._pending]
+        events += [Removed(self._pending[uid]) for uid in others]
+        events += [Applied(self._pending[uid]) for uid in others]
+        self._scheduler.step(events, self._now, 0)
+
+    def _take_back(self) -> None:
+        while self._moves:
+            self.undo()
+
+    def _ask(self, pods: Sequence[Pod]) -> list[Landing]:
+        made = [(pod, self._successor(pod)) for pod in pods]
+        step = _Step([pod for pod, _ in made], [new for _, new in made if new is not None])
+        events: list[Event] = []
+        for pod, new in made:
+            events.append(Removed(pod))
+            if new is not None:
+                events.append(Applied(new))
+        self._run(step, events)
+        self._moves.append(step)
+        return [self._landing(step, new) for _, new in made]
+
+    def _landing(self, step: _Step, new: Pod | None) -> Landing:
+        if new is None:
+            return Landing(None, successor=False)
+        if step.preempts:
+            return Landing(None, message="another pod would have to make room")
+        node = step.bound.get(new.metadata.uid)
+        if node is not None:
+            return Landing(node)
+        entry = self._scheduler.state.entry(new.metadata.uid)
+        return Landing(None, message=entry.message if entry is not None else "no scheduler takes it")
+
+    def _run(self, step: _Step, events: Sequence[Event]) -> None:
+        """Let the scheduler act on events until it has nothing to do at this moment."""
+        while True:
+            actions = self._scheduler.step(events, self._now)
+            events = self._answers(step, actions)
+            if not events:
+                return
+
+    def _answers(self, step: _Step, actions: Sequence[Action]) -> list[Event]:
+        """Carry out bindings; whoever would have to be preempted stays."""
+        events: list[Event] = []
+        for action in actions:
+            if isinstance(action, Bind):
+                step.bound.update(zip(action.uids, action.nodes, strict=True))
+                events.append(Bound(action.uids))
+            elif isinstance(action, BindVolumes):
+                events.append(Returned(action.uid, action.epoch, "preBind", "VolumeBinding"))
+            elif isinstance(action, Preempt):
+                step.preempts = True
+        return events
+
+
+def _same(known: Pod | None, pod: Pod) -> bool:
+    """Tell whether the scheduler needs to hear of a pod: the cluster makes a new object per question."""
+    if known is None or known.spec.node_name != pod.spec.node_name:
+        return False
+    return known.metadata is pod.metadata or known.metadata == pod.metadata
