@@ -4,7 +4,7 @@ Both backends turn the world into events and carry out actions; how an action en
 Times are nanoseconds since the epoch of the backend's clock.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -40,6 +40,14 @@ class BindFailed:
     message: str
 
 
+class Answer(Protocol):
+    """What a plugin says to a call; a backend hands it on and needs to know only this of it."""
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the plugin did what it was asked."""
+
+
 @dataclass(frozen=True, slots=True)
 class Returned:
     """A call of a binding-cycle plugin came back; an answer to an earlier epoch of the pod is dropped."""
@@ -49,7 +57,9 @@ class Returned:
     point: str
     plugin: str
     message: str = ""
-    """Why it failed; empty on success."""
+    """Why it failed; empty on success. Only where there is no ``answer``."""
+    answer: Answer | None = None
+    """What ``Call.run`` gave."""
 
 
 Event = Applied | Removed | Bound | BindFailed | Returned
@@ -61,6 +71,24 @@ class Bind:
 
     uids: Sequence[str]
     nodes: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Call a plugin of the binding cycle, and answer with ``Returned``.
+
+    A backend runs ``run()`` where it may take time: a coroutine (``is_async``) on its event loop, anything
+    else on a worker thread. ``run`` does not raise. A ``bind`` that succeeds has bound the pod to ``node``.
+    """
+
+    uid: str
+    epoch: int
+    point: str
+    """``preBind``, ``bind`` or ``postBind``."""
+    plugin: str
+    node: str
+    run: Callable[[], Answer | Awaitable[Answer]]
+    is_async: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +148,7 @@ class Emit:
     related: Pod | None = field(default=None)
 
 
-Action = Bind | BindVolumes | Preempt | PatchStatus | Emit
+Action = Bind | BindVolumes | Call | Preempt | PatchStatus | Emit
 
 
 class Cluster(Protocol):

@@ -1,9 +1,13 @@
 """A cluster in memory with a virtual clock. Nothing waits: time moves when the driver says so."""
 
+import asyncio
 import heapq
+import inspect
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import msgspec
 
@@ -18,10 +22,13 @@ from podium.api import (
 )
 from podium.cluster.port import (
     Action,
+    Answer,
     Applied,
     Bind,
+    BindFailed,
     BindVolumes,
     Bound,
+    Call,
     Emit,
     Event,
     PatchStatus,
@@ -29,9 +36,11 @@ from podium.cluster.port import (
     Removed,
     Returned,
 )
+from podium.cluster.virtual_loop import SECOND, VirtualLoop
 from podium.errors import CoreError
 
-SECOND = 1_000_000_000
+__all__ = ["SECOND", "Latency", "SimulatedCluster"]
+
 _EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 _GRACE_SECONDS = 30
 
@@ -42,16 +51,42 @@ _STORAGE: dict[str, Callable[[bytes], Object]] = {
 }
 
 
-class SimulatedCluster:
-    """Holds the objects, carries out actions at once, and lets victims leave after their grace period."""
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """How long calls take, in nanoseconds of virtual time.
 
-    def __init__(self) -> None:
+    Attributes:
+        bind: a binding, from request to answer.
+        calls: a call of a plugin by its extension point (``preBind``, ``bind``, ``postBind``), on top of what
+            an ``async def`` sleeps by itself.
+
+    """
+
+    bind: int = 0
+    calls: Mapping[str, int] = field(default_factory=dict)
+
+
+class SimulatedCluster:
+    """Holds the objects, carries out actions, and lets victims leave after their grace period.
+
+    Actions are done at once and without a thread, unless ``latency`` says how long they take; coroutines of
+    plugins run on the virtual clock. ``bind_fails`` is asked before each binding for the text of its failure,
+    empty if it is to succeed.
+    """
+
+    def __init__(
+        self, latency: Latency | None = None, bind_fails: Callable[[str, str], str] | None = None
+    ) -> None:
         self._now = 0
+        self._latency = latency or Latency()
+        self._bind_fails = bind_fails
+        self._loop = VirtualLoop(self.now)  # type: ignore[abstract]  # what it lacks raises when it is used
         self._events: list[Event] = []
         self._later: list[tuple[int, int, Event]] = []
         self._order = itertools.count()
         self._pods: dict[str, Pod] = {}
         self._bound_to: dict[str, str] = {}
+        self._binding: dict[str, str] = {}
         self._storage = VolumeController()
         self._stored: dict[tuple[str, str, str], Object] = {}
         self.emitted: list[Emit] = []
@@ -63,14 +98,21 @@ class SimulatedCluster:
 
     def advance(self, to: int) -> None:
         """Move the clock; what was due until then has happened."""
+        while True:
+            next_time = self.next_time()
+            if next_time is None or next_time > to:
+                break
+            self._now = max(self._now, next_time)
+            self._loop.run()
+            while self._later and self._later[0][0] <= self._now:
+                _, _, event = heapq.heappop(self._later)
+                self._happen(event)
         self._now = max(self._now, to)
-        while self._later and self._later[0][0] <= self._now:
-            _, _, event = heapq.heappop(self._later)
-            self._happen(event)
 
     def next_time(self) -> int | None:
         """Return when the next thing happens by itself, None if nothing will."""
-        return self._later[0][0] if self._later else None
+        times = (self._later[0][0] if self._later else None, self._loop.next_time())
+        return min((time for time in times if time is not None), default=None)
 
     def apply(self, objects: Iterable[Object]) -> None:
         """Add or change objects now."""
@@ -97,6 +139,10 @@ class SimulatedCluster:
                 self._pods[uid] = item
             else:
                 self._store(item)
+        elif isinstance(event, Bound):
+            # The pods may have gone while the request was under way.
+            event = Bound([uid for uid in event.uids if uid in self._pods])
+            self._bound_to.update((uid, self._binding[uid]) for uid in event.uids)
         self._events.append(event)
 
     def _store(self, item: Object) -> None:
@@ -124,10 +170,12 @@ class SimulatedCluster:
         return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=node))
 
     def perform(self, actions: Sequence[Action]) -> None:
-        """Carry out actions; they succeed at once unless their pod is gone."""
+        """Carry out actions, or begin to; they succeed unless their pod is gone."""
         for action in actions:
             if isinstance(action, Bind):
                 self._bind(action)
+            elif isinstance(action, Call):
+                self._call(action)
             elif isinstance(action, BindVolumes):
                 self._bind_volumes(action)
             elif isinstance(action, Preempt):
@@ -138,12 +186,43 @@ class SimulatedCluster:
                 self.emitted.append(action)
 
     def _bind(self, action: Bind) -> None:
-        present = [uid for uid in action.uids if uid in self._pods]
-        self._bound_to.update(zip(action.uids, action.nodes, strict=True))
-        for uid in action.uids:
-            if uid not in self._pods:
-                del self._bound_to[uid]
-        self._events.append(Bound(present))
+        uids: Sequence[str] = action.uids
+        self._binding.update(zip(uids, action.nodes, strict=True))
+        if self._bind_fails is not None:
+            failures = {uid: self._bind_fails(uid, self._binding[uid]) for uid in uids}
+            uids = [uid for uid in uids if not failures[uid]]
+            for uid, message in failures.items():
+                if message:
+                    self.schedule(self._now + self._latency.bind, BindFailed(uid, message))
+        if self._latency.bind:
+            self.schedule(self._now + self._latency.bind, Bound(uids))
+        else:
+            self._happen(Bound(uids))
+
+    def _call(self, action: Call) -> None:
+        """Run a plugin; what it awaits, and how long it is said to take, passes on the virtual clock."""
+        answer = action.run()
+        if not inspect.iscoroutine(answer):
+            self._answer(action, answer)  # type: ignore[arg-type]  # either a coroutine or an answer
+            return
+        task = self._loop.start(answer)
+        task.add_done_callback(partial(self._finished, action))
+        self._loop.run()
+
+    def _finished(self, action: Call, task: asyncio.Task[Answer]) -> None:
+        if not task.cancelled():
+            self._answer(action, task.result())
+
+    def _answer(self, action: Call, answer: Answer) -> None:
+        """Let an answer come, at the earliest when the clock is moved next.
+
+        Were it to come between two cycles of one moment, the number of cycles per step would matter.
+        """
+        delay = self._latency.calls.get(action.point, 0)
+        if action.point == "bind" and answer.is_success and action.uid in self._pods:
+            self._bound_to[action.uid] = action.node
+        returned = Returned(action.uid, action.epoch, action.point, action.plugin, answer=answer)
+        self.schedule(self._now + delay, returned)
 
     def _bind_volumes(self, action: BindVolumes) -> None:
         """Write claims and volumes; the controllers act at once, so the answer is known."""

@@ -7,10 +7,6 @@ changes nothing.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
 
 from podium._core import Batch, Decision, Engine
 from podium.api import Pod
@@ -18,21 +14,20 @@ from podium.api.documented import documented
 from podium.cluster.port import (
     Action,
     Applied,
-    Bind,
     BindFailed,
     Bound,
-    Emit,
     Event,
-    PatchStatus,
     Preempt,
     Returned,
 )
 from podium.framework.config import SchedulerConfig
 from podium.framework.events import Action as What
 from podium.framework.events import ClusterEvent, Resource
-from podium.scheduler import volumes
+from podium.scheduler.binding import Binder
 from podium.scheduler.events import bit, bits
+from podium.scheduler.failures import Failures, Refusal
 from podium.scheduler.groups import group_of
+from podium.scheduler.observer import Attempt, Observer
 from podium.scheduler.registrations import NATIVE_EVENTS
 from podium.scheduler.state import Concern, Entry, State
 
@@ -44,40 +39,6 @@ MAX_PARKED = 300 * SECOND
 
 #: Pods tried by one call into the core, so that a call stays short.
 _BATCH = 2048
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """One scheduling cycle of one pod, as an observer sees it."""
-
-    entry: Entry
-    result: str
-    """``scheduled``, ``unschedulable`` or ``error``."""
-    node: str | None = None
-    message: str = ""
-    nominated: str | None = None
-    victims: Sequence[Entry] = ()
-    feasible: Sequence[str] | None = None
-    """Nodes that passed every filter; None where it was not asked for."""
-
-
-class Observer:
-    """Sees every attempt. The default looks away."""
-
-    #: Whether attempts come one by one with their feasible nodes; much slower.
-    detailed = False
-
-    #: Whether ``timed`` is to hear how long cycles take.
-    timing = False
-
-    def attempted(self, attempt: Attempt) -> None:
-        """Look at one attempt; only failures are shown unless ``detailed``."""
-
-    def placed(self, entries: Sequence[Entry], nodes: Sequence[str]) -> None:
-        """Look at a run of pods that got their nodes."""
-
-    def timed(self, nanos: NDArray[np.uint64]) -> None:
-        """Hear how long the core took for each pod of a run; only where ``timing``."""
 
 
 class Scheduler:
@@ -100,8 +61,11 @@ class Scheduler:
             bit(Resource.ASSIGNED_POD, What.ADD), bit(Resource.ASSIGNED_POD, What.DELETE)
         )
         self.state = State(self.engine, self._concern)
+        self._observers = [self.observer]
+        self.failures = Failures(self.engine, self.observer, self._bits)
+        self.binder = Binder(self.engine, self.state, self.failures, self._observers)
+        self.state.follower = self.binder
         self._responsible = frozenset(profile.scheduler_name for profile in config.profiles)
-        self._binding: set[str] = set()
         self._preempting = False
         self.tries = 0
         """Scheduling cycles so far."""
@@ -143,11 +107,15 @@ class Scheduler:
 
         """
         actions: list[Action] = []
+        self.binder.waiting.now = now
         self._apply(events, now, actions)
         self.engine.flush_queue(now, MAX_PARKED)
         left = limit if limit is not None else -1
-        while left != 0 and len(self._binding) < self._max_binds:
-            room = self._max_binds - len(self._binding)
+        while True:
+            self.binder.take_decisions(now, actions)
+            room = self._max_binds - self.binder.in_flight
+            if left == 0 or room <= 0:
+                break
             done = self._cycles(min(room, left if left > 0 else _BATCH, _BATCH), now, actions)
             if done == 0:
                 break
@@ -165,12 +133,16 @@ class Scheduler:
         return self.config.podium.max_binds_in_flight
 
     def next_due(self) -> int | None:
-        """Return when a waiting pod is due without anything happening, None if none ever is."""
-        return self.engine.next_due(MAX_PARKED)
+        """Return when a pod is due without anything happening, None if none ever is."""
+        return _earliest(self.engine.next_due(MAX_PARKED), self.binder.waiting.next_time())
 
     def next_retry(self) -> int | None:
-        """Return when the next backoff ends, None if no pod is backing off."""
-        return self.engine.next_retry()
+        """Return when the next backoff, or the next wait in Permit, ends; None if there is none."""
+        return _earliest(self.engine.next_retry(), self.binder.waiting.next_time())
+
+    def follow(self, observer: Observer) -> None:
+        """Let another observer hear of bindings and roll-backs."""
+        self._observers.append(observer)
 
     def _apply(self, events: Iterable[Event], now: int, actions: list[Action]) -> None:
         objects: list[Event] = []
@@ -178,15 +150,15 @@ class Scheduler:
             if isinstance(event, Bound):
                 self.state.apply(objects, now)
                 objects.clear()
-                self._bound(event.uids)
+                self.binder.bound(event.uids, actions)
             elif isinstance(event, BindFailed):
                 self.state.apply(objects, now)
                 objects.clear()
-                self._give_up(event.uid, event.message, now, actions)
+                self.binder.bind_failed(event.uid, event.message, now, actions)
             elif isinstance(event, Returned):
                 self.state.apply(objects, now)
                 objects.clear()
-                self._returned(event, now, actions)
+                self.binder.returned(event, now, actions)
             elif isinstance(event, Applied) and self.config.podium.strict:
                 objects.append(Applied(documented(event.object)))
             else:
@@ -232,53 +204,7 @@ class Scheduler:
         entries = self.state.by_handles(batch.pods.tolist())
         nodes = self.engine.node_names(batch.rows)
         self.observer.placed(entries, nodes)
-        ready_uids: list[str] = []
-        ready_nodes: list[str] = []
-        for entry, node in zip(entries, nodes, strict=True):
-            entry.node = node
-            uid = entry.pod.metadata.uid
-            self._binding.add(uid)
-            first = volumes.begin(self.engine, entry) if entry.pod.spec.volumes else None
-            if first is not None:
-                actions.append(first)
-                continue
-            ready_uids.append(uid)
-            ready_nodes.append(node)
-        if ready_uids:
-            actions.append(Bind(ready_uids, ready_nodes))
-
-    def _bound(self, uids: Sequence[str]) -> None:
-        handles = []
-        for uid in uids:
-            self._binding.discard(uid)
-            entry = self.state.entry(uid)
-            if entry is not None:
-                handles.append(entry.handle)
-        self.engine.confirm(np.asarray(handles, dtype=np.uint32))
-
-    def _returned(self, event: Returned, now: int, actions: list[Action]) -> None:
-        entry = self.state.entry(event.uid)
-        if entry is None or entry.epoch != event.epoch or entry.node is None:
-            return
-        message = event.message or volumes.problem(self.engine, entry)
-        if message:
-            message = f'running PreBind plugin "{event.plugin}": {message}'
-            self._give_up(event.uid, message, now, actions)
-        else:
-            actions.append(Bind([event.uid], [entry.node]))
-
-    def _give_up(self, uid: str, message: str, now: int, actions: list[Action]) -> None:
-        """Roll a pod back whose binding cycle failed: an error, so it backs off and is tried again."""
-        self._binding.discard(uid)
-        entry = self.state.entry(uid)
-        if entry is None:
-            return
-        entry.node = None
-        entry.epoch += 1
-        self.engine.forget(entry.handle)
-        self.engine.announce(entry.handle, bit(Resource.ASSIGNED_POD, What.DELETE), now)
-        self._record(Attempt(entry, "error", message=message), actions)
-        self.engine.put_back(entry.handle, now)
+        self.binder.begin_plain(entries, nodes, actions)
 
     def _failed(
         self,
@@ -289,13 +215,13 @@ class Scheduler:
         feasible: Sequence[str] | None = None,
     ) -> None:
         if decision.result == "failed":
-            self._record(Attempt(entry, "error", message=decision.message, feasible=feasible), actions)
-            self.engine.put_back(entry.handle, now)
-            return
-        attempt = self._preempt(entry, decision, feasible, actions)
-        self._record(attempt, actions)
-        rejected_by = sum(self._bits.get(name, 0) for name in decision.plugins)
-        self.engine.put_back(entry.handle, now, rejected_by)
+            attempt = Attempt(entry, "error", message=decision.message, feasible=feasible)
+            refusal = Refusal("error", decision.message)
+        else:
+            attempt = self._preempt(entry, decision, feasible, actions)
+            refusal = Refusal("unschedulable", attempt.message, tuple(decision.plugins))
+        self.failures.record(attempt, actions)
+        self.failures.requeue(entry, refusal, now)
 
     def _preempt(
         self,
@@ -332,20 +258,6 @@ class Scheduler:
             feasible=feasible,
         )
 
-    def _record(self, attempt: Attempt, actions: list[Action]) -> None:
-        """Tell the observer, the pod's status and its events of a failed attempt."""
-        entry = attempt.entry
-        entry.message = attempt.message
-        entry.victims = [f"{v.pod.metadata.namespace}/{v.pod.metadata.name}" for v in attempt.victims]
-        self.observer.attempted(attempt)
-        reason = "Unschedulable" if attempt.result == "unschedulable" else "SchedulerError"
-        patch = PatchStatus(entry.pod.metadata.uid, reason, attempt.message, attempt.nominated)
-        actions.append(patch)
-        note = attempt.message
-        if len(note) > _NOTE:
-            note = note[: _NOTE - 4] + " ..."
-        actions.append(Emit(entry.pod, "Warning", "FailedScheduling", "Scheduling", note))
 
-
-#: The longest note of an event.
-_NOTE = 1024
+def _earliest(*times: int | None) -> int | None:
+    return min((time for time in times if time is not None), default=None)

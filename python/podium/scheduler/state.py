@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeGuard
+from typing import Protocol, TypeGuard
 
 import msgspec
 
@@ -25,11 +25,13 @@ _NODE_DELETED = bit(Resource.NODE, Action.DELETE)
 class Entry:
     """One pod that the scheduler knows."""
 
-    __slots__ = ("epoch", "handle", "message", "node", "pod", "victims")
+    __slots__ = ("concerned", "epoch", "handle", "message", "node", "pod", "victims")
 
     def __init__(self, pod: Pod, handle: int) -> None:
         self.pod = pod
         self.handle = handle
+        self.concerned: frozenset[str] = frozenset()
+        """The Python plugins of its profile that it concerns."""
         self.epoch = 0
         """Counts the attempts that were given up; answers to calls of an earlier one are dropped."""
         self.node: str | None = pod.spec.node_name or None
@@ -54,11 +56,22 @@ class Concern:
     held: str = ""
 
 
+class Follower(Protocol):
+    """Hears what becomes of pods that have a node and are not bound yet."""
+
+    def abandon(self, entry: Entry) -> None:
+        """Hear that a pod is gone, before the core forgets it."""
+
+    def bound_by_another(self, entry: Entry) -> None:
+        """Hear that a pod is bound."""
+
+
 class State:
     """Applies events to the core's snapshot and queue; no decision is made here."""
 
     def __init__(self, engine: Engine, concern: Callable[[Pod], Concern]) -> None:
         self.engine = engine
+        self.follower: Follower | None = None
         self._concern = concern
         self.nodes: dict[str, Node] = {}
         self._pods: dict[str, Entry] = {}
@@ -205,6 +218,8 @@ class State:
         else:
             self.engine.dequeue(entry.handle)
             self.engine.announce(entry.handle, _POD_ADDED, now)
+            if self.follower is not None:
+                self.follower.bound_by_another(entry)
 
     def _removed(self, item: Object, now: int) -> None:
         if isinstance(item, Pod):
@@ -226,6 +241,8 @@ class State:
 
     def _forget(self, entry: Entry, now: int) -> None:
         """Drop a pod that is gone; waiting pods are asked while the core still knows what it was."""
+        if self.follower is not None:
+            self.follower.abandon(entry)
         leaves_room = entry.node is not None or self.engine.nominated(entry.handle) is not None
         if leaves_room:
             self.engine.forget(entry.handle)

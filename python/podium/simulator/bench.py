@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from podium.cluster.port import Applied, Event, Removed
 from podium.cluster.simulated import SimulatedCluster
 from podium.framework.config import SchedulerConfig
-from podium.scheduler.loop import Observer, Scheduler
+from podium.scheduler.loop import Scheduler
+from podium.scheduler.observer import Observer
 from podium.scheduler.state import Entry
 from podium.simulator.workloads import Change, Step, Workload
 
@@ -59,13 +60,13 @@ class _Meter(Observer):
 
     def __init__(self) -> None:
         self.measured: frozenset[str] = frozenset()
-        self.placed_pods = 0
+        self.bound_pods = 0
         self.cycles: list[NDArray[np.uint64]] = []
 
-    def placed(self, entries: Sequence[Entry], nodes: Sequence[str]) -> None:  # noqa: ARG002 (contract)
+    def bound(self, entries: Sequence[Entry]) -> None:
         """Count the ones that are measured."""
         measured = self.measured
-        self.placed_pods += sum(entry.pod.metadata.uid in measured for entry in entries)
+        self.bound_pods += sum(entry.pod.metadata.uid in measured for entry in entries)
 
     def timed(self, nanos: NDArray[np.uint64]) -> None:
         """Keep the times of one run of cycles."""
@@ -88,9 +89,9 @@ class Bench:
         started = perf_counter()
         self._cluster.apply(pods)
         ended = self._drive(len(pods))
-        placed = self._meter.placed_pods
+        bound = self._meter.bound_pods
         cycles = np.concatenate(self._meter.cycles) if self._meter.cycles else np.empty(0, dtype=np.uint64)
-        return Measurement(placed, len(pods) - placed, ended - started, cycles)
+        return Measurement(bound, len(pods) - bound, ended - started, cycles)
 
     def _prepare(self) -> None:
         workload = self._workload
@@ -115,14 +116,14 @@ class Bench:
         """Run until all pods are bound or no more will be; returns the time of the last binding."""
         meter, steps = self._meter, list(reversed(self._workload.steps))
         last, futile = perf_counter(), 0
-        while meter.placed_pods < pods and futile <= _FUTILE_ROUNDS:
-            before = meter.placed_pods
+        while meter.bound_pods < pods and futile <= _FUTILE_ROUNDS:
+            before = meter.bound_pods
             while steps and steps[-1].after <= before:
                 self._cluster.schedule(self._cluster.now(), _event(steps.pop()))
             self._cluster.advance(self._cluster.now())
             limit = min(_SLICE, steps[-1].after - before) if steps else _SLICE
             worked = self._turn(limit)
-            if meter.placed_pods > before:
+            if meter.bound_pods > before:
                 last, futile = perf_counter(), 0
             if not worked and not self._let_time_pass():
                 break

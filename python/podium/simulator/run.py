@@ -11,7 +11,8 @@ from podium.api.manifest import Manifest
 from podium.cluster.port import Emit
 from podium.cluster.simulated import SECOND, SimulatedCluster
 from podium.framework.config import SchedulerConfig
-from podium.scheduler.loop import Attempt, Observer, Scheduler
+from podium.scheduler.loop import Scheduler
+from podium.scheduler.observer import Attempt, Observer
 from podium.scheduler.state import Entry
 
 AttemptsWanted = Literal["first", "all", "none"]
@@ -22,6 +23,9 @@ DETAIL_LIMIT = 1_000_000
 
 #: Rounds of retries without any progress after which nothing more is expected to happen.
 _FUTILE_ROUNDS = 12
+
+#: Results of attempts that ended with a node.
+_PLACED = frozenset({"scheduled", "waiting"})
 
 #: Cycles between two reports of progress.
 _SLICE = 4096
@@ -109,14 +113,14 @@ class _Recorder(Observer):
         self.attempts: list[AttemptRecord] = []
 
     def attempted(self, attempt: Attempt) -> None:
-        self.turn += attempt.result != "scheduled"
+        self.turn += attempt.result not in _PLACED
         if not self.detailed:
             return
         handle = attempt.entry.handle
         if handle in self._seen and not self._all:
             return
         self._seen.add(handle)
-        turn = self.turn + (attempt.result == "scheduled")
+        turn = self.turn + (attempt.result in _PLACED)
         self.attempts.append(
             AttemptRecord(
                 pod=name_of(attempt.entry.pod),
@@ -131,10 +135,12 @@ class _Recorder(Observer):
             )
         )
 
-    def placed(self, entries: Sequence[Entry], nodes: Sequence[str]) -> None:
+    def placed(self, entries: Sequence[Entry], nodes: Sequence[str]) -> None:  # noqa: ARG002 (contract)
         self.turn += len(entries)
+
+    def bound(self, entries: Sequence[Entry]) -> None:
         now = self._clock()
-        self.placements += [(entry, node, now) for entry, node in zip(entries, nodes, strict=True)]
+        self.placements += [(entry, entry.node or "", now) for entry in entries]
 
 
 def name_of(pod: Pod) -> str:

@@ -4,7 +4,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from podium.api import Object, Pod
-from podium.cluster.port import Action, Applied, Bind, BindVolumes, Bound, Event, Preempt, Removed, Returned
+from podium.cluster.port import (
+    Action,
+    Applied,
+    Bind,
+    BindVolumes,
+    Bound,
+    Call,
+    Event,
+    Preempt,
+    Removed,
+    Returned,
+)
 from podium.descheduler.ports import Landing
 from podium.framework.config import SchedulerConfig
 from podium.scheduler.loop import Scheduler
@@ -117,6 +128,11 @@ class Shadow:
                 events.append(Bound(action.uids))
             elif isinstance(action, BindVolumes):
                 events.append(Returned(action.uid, action.epoch, "preBind", "VolumeBinding"))
+            elif isinstance(action, Call):
+                # Plugins of the binding cycle act on the cluster; here nothing is to happen.
+                if action.point == "bind":
+                    step.bound[action.uid] = action.node
+                events.append(Returned(action.uid, action.epoch, action.point, action.plugin))
             elif isinstance(action, Preempt):
                 step.preempts = True
         return events

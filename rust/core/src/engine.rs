@@ -457,7 +457,7 @@ impl Engine {
     }
 
     /// Tells the queue of something that happened to a pod on a node (or that it left one): parked pods
-    /// come back if a plugin that rejected them can see the difference.
+    /// come back if a plugin that rejected them can see the difference. To the pod itself it is no news.
     pub fn announce(&mut self, pod: PodId, event: Bits, now: Nanos) -> usize {
         if !self.queue.awaits(event) {
             return 0;
@@ -471,6 +471,9 @@ impl Engine {
             ..
         } = self;
         queue.event(event, now, |bit, parked| {
+            if parked == pod {
+                return false;
+            }
             let name = plugin_bits.get(bit as usize).map_or("", |n| n);
             let parked = &snap.pods[parked];
             let native = profiles

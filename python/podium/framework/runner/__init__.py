@@ -72,6 +72,7 @@ class Runner:
         self._post_filter = PostFilterRunner(calls, self._members)
         self._score = ScoreRunner(calls, self._members)
         self._binding = BindingRunner(calls, self._members, max_permit_wait)
+        self._binders = profile.names("bind")
 
     def names(self, point: str) -> list[str]:
         """Return the plugins that this runner calls at a point, in order."""
@@ -146,6 +147,15 @@ class Runner:
     def pre_bind_groups(self, state: CycleState) -> list[list[str]]:
         """Return what ``pre_flight`` left to do, in groups that run one after the other."""
         return self._binding.pre_bind_groups(state)
+
+    def binders(self, state: CycleState) -> list[str]:
+        """Return the Bind plugins to ask, in order, native ones included."""
+        own = {member.name for member in self._members.at("bind", state)}
+        return [name for name in self._binders if name in own or name not in self._plugins]
+
+    def concerned_at(self, point: str, state: CycleState) -> list[str]:
+        """Return the plugins of a point that concern the pod of this attempt, in order."""
+        return [member.name for member in self._members.at(point, state)]
 
     def is_async(self, point: str, name: str) -> bool:
         """Whether a plugin's method at preBind, bind or postBind is ``async def``."""

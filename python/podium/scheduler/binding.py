@@ -1,0 +1,350 @@
+"""The binding cycle: a state machine for each pod that has been given a node.
+
+    assumed ──(Permit said Wait)──> WAITING ──allowed──┐
+       └───────────────────────────────────────────────┴─> PRE_BINDING ──> BINDING ──> bound
+    any of them ──a plugin refuses, time runs out, the pod is gone──> rolled back
+
+A machine is keyed by (uid, epoch): the epoch grows when an attempt is given up, so an answer to a call of an
+earlier attempt finds nobody. There is one way back, ``roll_back``: Unreserve of every plugin in reverse
+order, off the node, back into the queue. Pods without plugins of this cycle go the short way: they are in
+``Bind`` as soon as they have a node.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
+from functools import partial
+from typing import Final
+
+import numpy as np
+
+from podium._core import Engine
+from podium.cluster.port import Action, Bind, Call, Returned
+from podium.framework.events import Action as What
+from podium.framework.events import Resource
+from podium.framework.runner import Runner
+from podium.framework.state import CycleState
+from podium.framework.status import SUCCESS, Code, Status
+from podium.scheduler import volumes
+from podium.scheduler.events import bit
+from podium.scheduler.failures import Failures, Refusal
+from podium.scheduler.observer import Observer
+from podium.scheduler.state import Entry, State
+from podium.scheduler.waiting import WaitingRoom
+
+DEFAULT_BINDER: Final = "DefaultBinder"
+VOLUME_BINDING: Final = "VolumeBinding"
+
+_POD_ADDED: Final = bit(Resource.ASSIGNED_POD, What.ADD)
+_POD_DELETED: Final = bit(Resource.ASSIGNED_POD, What.DELETE)
+
+
+class Phase(Enum):
+    """How far a pod has come."""
+
+    ASSUMED = "Assumed"
+    """It has a node in the snapshot; the scheduling cycle is not over."""
+    WAITING = "Waiting"
+    PRE_BINDING = "PreBinding"
+    BINDING = "Binding"
+
+
+class Assumed:
+    """One pod on its way from a node found to a binding."""
+
+    __slots__ = (
+        "binders",
+        "calls",
+        "entry",
+        "epoch",
+        "groups",
+        "node",
+        "phase",
+        "refusal",
+        "runner",
+        "state",
+    )
+
+    def __init__(
+        self, entry: Entry, node: str, runner: Runner | None = None, state: CycleState | None = None
+    ) -> None:
+        self.entry = entry
+        self.epoch = entry.epoch
+        self.node = node
+        self.runner = runner
+        self.state = state if state is not None else CycleState(concerned=frozenset())
+        self.phase = Phase.ASSUMED
+        self.groups: list[list[str]] = []
+        """PreBind plugins to call, group after group."""
+        self.binders = [DEFAULT_BINDER]
+        """Bind plugins to ask, one after the other, until one does not skip."""
+        self.calls: set[str] = set()
+        """Plugins whose answers are awaited."""
+        self.refusal: Status | None = None
+        """The first bad answer; the others of its group are awaited before the pod is rolled back."""
+
+
+class Binder:
+    """All pods that have a node and are not bound yet."""
+
+    def __init__(self, engine: Engine, state: State, failures: Failures, observers: list[Observer]) -> None:
+        self.waiting = WaitingRoom()
+        self._engine = engine
+        self._state = state
+        self._failures = failures
+        self._observers = observers
+        self._assumed: dict[str, Assumed] = {}
+        self._plain: set[str] = set()
+        self._busy = 0
+
+    @property
+    def in_flight(self) -> int:
+        """How many pods are being bound; those that wait in Permit do not count."""
+        return len(self._plain) + self._busy
+
+    def of(self, uid: str) -> Assumed | None:
+        """Return the machine of a pod, None if it has none or goes the short way."""
+        return self._assumed.get(uid)
+
+    def holds(self, uid: str) -> bool:
+        """Whether a pod has a node here and is not bound yet."""
+        return uid in self._plain or uid in self._assumed
+
+    def begin_plain(self, entries: Sequence[Entry], nodes: Sequence[str], actions: list[Action]) -> None:
+        """Bind pods that the core has placed and that no plugin of the caller's concerns."""
+        uids, targets = [], []
+        for entry, node in zip(entries, nodes, strict=True):
+            entry.node = node
+            uid = entry.pod.metadata.uid
+            if entry.pod.spec.volumes and self._writes_volumes(entry, node, actions):
+                continue
+            self._plain.add(uid)
+            uids.append(uid)
+            targets.append(node)
+        if uids:
+            actions.append(Bind(uids, targets))
+
+    def _writes_volumes(self, entry: Entry, node: str, actions: list[Action]) -> bool:
+        write = volumes.begin(self._engine, entry)
+        if write is None:
+            return False
+        assumed = self._enter(Assumed(entry, node), Phase.PRE_BINDING)
+        assumed.calls.add(VOLUME_BINDING)
+        actions.append(write)
+        return True
+
+    def begin(
+        self, assumed: Assumed, now: int, actions: list[Action], waits: Mapping[str, float] | None = None
+    ) -> None:
+        """Send a pod that is on its node's books through the binding cycle.
+
+        ``waits`` maps plugins to seconds: the pod is held until each of them has allowed it, or one rejects
+        it or its time is over. Its event is announced to the queue here.
+        """
+        entry = assumed.entry
+        entry.node = assumed.node
+        self._enter(assumed, Phase.WAITING if waits else Phase.PRE_BINDING)
+        self._engine.announce(entry.handle, _POD_ADDED, now)
+        if assumed.runner is not None:
+            status = assumed.runner.pre_flight(assumed.state, entry.pod, assumed.node)
+            if not (status.is_success or status.code is Code.SKIP):
+                self.roll_back(assumed, Refusal.while_binding(status), now, actions)
+                return
+        if waits:
+            self.waiting.hold(entry.pod, assumed.node, waits)
+        else:
+            self._permitted(assumed, now, actions)
+
+    def _enter(self, assumed: Assumed, phase: Phase) -> Assumed:
+        self._assumed[assumed.entry.pod.metadata.uid] = assumed
+        assumed.phase = phase
+        self._busy += phase is not Phase.WAITING
+        return assumed
+
+    def _leave(self, assumed: Assumed) -> None:
+        uid = assumed.entry.pod.metadata.uid
+        self._plain.discard(uid)
+        if self._assumed.pop(uid, None) is assumed:
+            self._busy -= assumed.phase is not Phase.WAITING
+
+    def take_decisions(self, now: int, actions: list[Action]) -> None:
+        """Let pods whose wait in Permit is over go on or go back, in the order of the decisions."""
+        for held in self.waiting.take():
+            assumed = self._assumed.get(held.pod.metadata.uid)
+            decision = held.decision
+            if assumed is None or assumed.phase is not Phase.WAITING or decision is None:
+                continue
+            if decision.is_success:
+                assumed.phase = Phase.PRE_BINDING
+                self._busy += 1
+                self._permitted(assumed, now, actions)
+            else:
+                self.roll_back(assumed, _after_waiting(decision), now, actions)
+
+    def _permitted(self, assumed: Assumed, now: int, actions: list[Action]) -> None:
+        """Go on after Permit: events mean nothing to the pod from now on."""
+        self._engine.settle(assumed.entry.handle)
+        if assumed.runner is not None:
+            assumed.groups = assumed.runner.pre_bind_groups(assumed.state)
+            assumed.binders = assumed.runner.binders(assumed.state)
+        if assumed.entry.pod.spec.volumes and self._engine.volume_writes(assumed.entry.handle):
+            assumed.groups.insert(0, [VOLUME_BINDING])
+        self._go_on(assumed, now, actions)
+
+    def _go_on(self, assumed: Assumed, now: int, actions: list[Action]) -> None:
+        if assumed.calls:
+            return
+        if assumed.refusal is not None:
+            self.roll_back(assumed, Refusal.while_binding(assumed.refusal), now, actions)
+        elif assumed.groups:
+            for plugin in assumed.groups.pop(0):
+                self._call(assumed, "preBind", plugin, actions)
+        else:
+            self._bind(assumed, now, actions)
+
+    def _call(self, assumed: Assumed, point: str, plugin: str, actions: list[Action]) -> None:
+        entry, runner = assumed.entry, assumed.runner
+        assumed.calls.add(plugin)
+        if plugin == VOLUME_BINDING and point == "preBind":
+            write = volumes.begin(self._engine, entry)
+            assert write is not None, "VolumeBinding is called only where it has something to write"
+            actions.append(write)
+            return
+        assert runner is not None, "only a runner has plugins to call"
+        run = partial(runner.start, point, plugin, assumed.state, entry.pod, assumed.node)
+        uid, epoch = entry.pod.metadata.uid, assumed.epoch
+        actions.append(Call(uid, epoch, point, plugin, assumed.node, run, runner.is_async(point, plugin)))
+
+    def _bind(self, assumed: Assumed, now: int, actions: list[Action]) -> None:
+        assumed.phase = Phase.BINDING
+        if not assumed.binders:
+            self.roll_back(assumed, Refusal("error", "every Bind plugin skipped the pod"), now, actions)
+            return
+        binder = assumed.binders.pop(0)
+        if binder == DEFAULT_BINDER:
+            _append_bind(assumed.entry.pod.metadata.uid, assumed.node, actions)
+        else:
+            self._call(assumed, "bind", binder, actions)
+
+    def returned(self, event: Returned, now: int, actions: list[Action]) -> None:
+        """Take the answer of a plugin; one to an earlier epoch, or that nobody awaits, is dropped."""
+        assumed = self._assumed.get(event.uid)
+        if assumed is None or assumed.epoch != event.epoch or event.plugin not in assumed.calls:
+            return
+        assumed.calls.discard(event.plugin)
+        status = self._status(event, assumed.entry)
+        if event.point == "preBind":
+            if not status.is_success and assumed.refusal is None:
+                assumed.refusal = status
+            self._go_on(assumed, now, actions)
+        elif status.is_success:
+            self.bound([event.uid], actions)
+        elif status.code is Code.SKIP:
+            self._bind(assumed, now, actions)
+        else:
+            self.roll_back(assumed, Refusal.while_binding(status), now, actions)
+
+    def _status(self, event: Returned, entry: Entry) -> Status:
+        if isinstance(event.answer, Status):
+            return event.answer
+        message = event.message
+        if event.plugin == VOLUME_BINDING and not message:
+            message = volumes.problem(self._engine, entry)
+        if not message:
+            return SUCCESS
+        return Status.error(
+            f'running {event.point[0].upper()}{event.point[1:]} plugin "{event.plugin}": {message}'
+        )
+
+    def bound(self, uids: Iterable[str], actions: list[Action]) -> None:
+        """Note bindings that succeeded."""
+        entries = []
+        for uid in uids:
+            self._plain.discard(uid)
+            assumed = self._assumed.get(uid)
+            if assumed is not None:
+                self._leave(assumed)
+                self._after_binding(assumed, actions)
+            entry = self._state.entry(uid)
+            if entry is not None:
+                entries.append(entry)
+        if not entries:
+            return
+        self._engine.confirm(np.asarray([entry.handle for entry in entries], dtype=np.uint32))
+        for observer in self._observers:
+            observer.bound(entries)
+
+    def _after_binding(self, assumed: Assumed, actions: list[Action]) -> None:
+        if assumed.runner is None:
+            return
+        for plugin in assumed.runner.concerned_at("postBind", assumed.state):
+            self._call(assumed, "postBind", plugin, actions)
+
+    def bind_failed(self, uid: str, message: str, now: int, actions: list[Action]) -> None:
+        """Roll back a pod whose binding was refused."""
+        entry = self._state.entry(uid)
+        if entry is None:
+            self._plain.discard(uid)
+            return
+        assumed = self._assumed.get(uid)
+        if assumed is None:
+            if uid not in self._plain or entry.node is None:
+                return
+            assumed = Assumed(entry, entry.node)
+            assumed.phase = Phase.BINDING
+        self.roll_back(assumed, Refusal("error", message), now, actions)
+
+    def roll_back(self, assumed: Assumed, why: Refusal, now: int, actions: list[Action]) -> None:
+        """Undo what was done for a pod that was given a node, and put it back."""
+        entry, began = assumed.entry, assumed.phase is not Phase.ASSUMED
+        self._withdraw(assumed)
+        if entry.pod.spec.node_name:
+            # Somebody else has bound it: it is where it is, and waits for nothing.
+            return
+        entry.node = None
+        self._engine.forget(entry.handle)
+        self._failures.put_back(entry, why, now, actions)
+        if began:
+            self._engine.announce(entry.handle, _POD_DELETED, now)
+            for observer in self._observers:
+                observer.rolled_back(entry, assumed.node, why.message)
+
+    def bound_by_another(self, entry: Entry) -> None:
+        """Let go of a pod that has turned out to be bound although no binding was asked for."""
+        assumed = self._assumed.get(entry.pod.metadata.uid)
+        if assumed is not None and assumed.phase is not Phase.BINDING:
+            self._withdraw(assumed)
+
+    def abandon(self, entry: Entry) -> None:
+        """Let go of a pod that is gone: plugins give back what they reserved for it."""
+        uid = entry.pod.metadata.uid
+        self._plain.discard(uid)
+        assumed = self._assumed.get(uid)
+        if assumed is not None:
+            self._withdraw(assumed)
+            for observer in self._observers:
+                observer.rolled_back(entry, assumed.node, "the pod is gone")
+
+    def _withdraw(self, assumed: Assumed) -> None:
+        """End a machine: answers that are still out will find nobody; all plugins unreserve in reverse."""
+        entry = assumed.entry
+        self._leave(assumed)
+        self.waiting.drop(entry.pod.metadata.uid)
+        entry.epoch += 1
+        if assumed.runner is not None:
+            assumed.runner.unreserve(assumed.state, entry.pod, assumed.node)
+
+
+def _after_waiting(decision: Status) -> Refusal:
+    if decision.is_rejected:
+        return Refusal.on_one_node(decision)
+    return Refusal("error", f"waiting on permit for pod: {decision.message}")
+
+
+def _append_bind(uid: str, node: str, actions: list[Action]) -> None:
+    """Ask for a binding, together with the one asked for last if nothing came between."""
+    last = actions[-1] if actions else None
+    if isinstance(last, Bind) and isinstance(last.uids, list) and isinstance(last.nodes, list):
+        last.uids.append(uid)
+        last.nodes.append(node)
+    else:
+        actions.append(Bind([uid], [node]))
