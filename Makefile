@@ -95,6 +95,10 @@ mutations: $(VENV)/tools  ## Show that the parity suite sees a mistake in each p
 parity-descheduler: build $(VENV)/tools  ## Compare with the real descheduler on N scenarios; needs Go
 	$(TOOLS); $(BIN)/python -m tests.descheduler.differential.run --count $(N)
 
+.PHONY: guarded-descheduler
+guarded-descheduler: build  ## Compare guarded with compat mode on N random clusters
+	$(BIN)/python -m tests.descheduler.guarded.measure --count $(N)
+
 .PHONY: clean
 clean:  ## Remove everything that was built
 	rm -rf $(VENV) build dist target python/podium/_core.abi3.so

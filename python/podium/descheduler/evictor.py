@@ -17,6 +17,7 @@ from podium.descheduler.world import World
 #: Texts of upstream's errors, which are also values of the label ``result`` of its metrics.
 NODE_LIMIT = "maximum number of evicted pods per node reached"
 NAMESPACE_LIMIT = "maximum number of evicted pods per namespace reached"
+PLUGIN_LIMIT = "maximum number of evicted pods per node reached for this plugin"
 TOTAL_LIMIT = "maximum number of evicted pods per a descheduling cycle reached"
 
 
@@ -64,6 +65,33 @@ class Log:
     blocked: list[Blocked] = field(default_factory=list)
 
 
+@dataclass(slots=True)
+class Cuts:
+    """Where a cycle ended before its work was done, so that the next one may go on.
+
+    Attributes:
+        nodes: from which no more pods could go.
+        namespaces: from which no more pods could go.
+        everywhere: whether the limit was on all pods.
+        pods: single pods, which a budget kept.
+
+    """
+
+    nodes: set[str] = field(default_factory=set)
+    namespaces: set[str] = field(default_factory=set)
+    everywhere: bool = False
+    pods: list[Pod] = field(default_factory=list)
+
+    def note(self, pod: Pod, outcome: Outcome) -> None:
+        """Note a limit that a pod ran into."""
+        if outcome is Outcome.TOTAL_LIMIT:
+            self.everywhere = True
+        elif outcome is Outcome.NODE_LIMIT:
+            self.nodes.add(pod.spec.node_name)
+        elif outcome is Outcome.NAMESPACE_LIMIT:
+            self.namespaces.add(pod.metadata.namespace)
+
+
 class Guard(Protocol):
     """What stands between a candidate and its eviction in guarded mode."""
 
@@ -73,8 +101,11 @@ class Guard(Protocol):
     def settle(self) -> tuple[Sequence[Evicted], Sequence[tuple[Evicted, EvictionRefusedError]]]:
         """Return the planned evictions that hold together, and those that do not."""
 
-    def remember(self, done: Sequence[Evicted], limited: Sequence[Pod]) -> None:
-        """Learn what was done, and which pods only a limit kept."""
+    def promise(self, pod: Pod) -> float:
+        """Estimate what moving a pod would gain."""
+
+    def remember(self, done: Sequence[Evicted], cuts: Cuts) -> None:
+        """Learn what was done, and where limits and budgets ended the work."""
 
 
 class PodEvictor:
@@ -90,6 +121,7 @@ class PodEvictor:
         """Forget the counts and the log of the last cycle; with a guard, plan first and evict at the end."""
         self.guard = guard
         self.log = Log()
+        self.cuts = Cuts()
         self._total = 0
         self._listed: set[str] = set()
         self._per_node: Counter[str] = Counter()
@@ -104,9 +136,8 @@ class PodEvictor:
         pod = wanted.pod
         limited = self._limited(pod)
         if limited is not None:
-            outcome, text = limited
-            self.block(wanted, "limit", text)
-            return outcome
+            self.limit(wanted, *limited)
+            return limited[0]
         try:
             if self.guard is not None:
                 wanted = self.guard.consider(wanted)
@@ -134,7 +165,6 @@ class PodEvictor:
         if self.guard is None:
             return
         planned, dropped = self.guard.settle()
-        limited = [item.pod for item in self.log.blocked if item.why == "limit"]
         done = []
         for wanted in planned:
             try:
@@ -146,10 +176,17 @@ class PodEvictor:
         for wanted, reason in dropped:
             self.block(wanted, reason.why, str(reason))
         self.log.evicted = done
-        self.guard.remember(done, limited)
+        self.guard.remember(done, self.cuts)
+
+    def limit(self, wanted: Evicted, outcome: Outcome, message: str) -> None:
+        """Note a pod that a limit keeps."""
+        self.cuts.note(wanted.pod, outcome)
+        self.block(wanted, "limit", message)
 
     def block(self, wanted: Evicted, why: str, message: str) -> None:
         """Note a pod that is not evicted."""
+        if why == "pdb":
+            self.cuts.pods.append(wanted.pod)
         self.log.blocked.append(Blocked(wanted.pod, wanted.plugin, wanted.profile, why, message))
 
     def _limited(self, pod: Pod) -> tuple[Outcome, str] | None:
@@ -189,6 +226,19 @@ class ProfileEvictor:
         """Ask all ``preevictionfilter`` plugins."""
         return all(check(pod) for check in self.pre_eviction_filters)
 
+    @property
+    def plans(self) -> bool:
+        """Whether evictions are planned first, so that their order may be chosen."""
+        return self._shared.guard is not None
+
+    def promise(self, pod: Pod) -> float:
+        """Estimate what moving a pod would gain; 0 where nothing is planned."""
+        return self._shared.guard.promise(pod) if self._shared.guard is not None else 0.0
+
     def evict(self, pod: Pod, plugin: str, reason: str = "") -> Outcome:
         """Evict a pod, within the limits."""
         return self._shared.evict(self._world(), Evicted(pod, plugin, self._profile), reason)
+
+    def limit(self, pod: Pod, plugin: str) -> None:
+        """Note a pod that the plugin's own limit per node keeps."""
+        self._shared.limit(Evicted(pod, plugin, self._profile), Outcome.NODE_LIMIT, PLUGIN_LIMIT)

@@ -93,8 +93,18 @@ class Evictor(Protocol):
     def pre_eviction_filter(self, pod: Pod) -> bool:
         """Ask all ``preevictionfilter`` plugins of the profile."""
 
+    @property
+    def plans(self) -> bool:
+        """Whether evictions are planned first, so that their order may be chosen."""
+
+    def promise(self, pod: Pod) -> float:
+        """Estimate what moving a pod would gain; 0 where nothing is planned."""
+
     def evict(self, pod: Pod, plugin: str, reason: str = "") -> Outcome:
         """Evict a pod, within the limits."""
+
+    def limit(self, pod: Pod, plugin: str) -> None:
+        """Note a pod that the plugin's own limit per node keeps."""
 
 
 @dataclass(slots=True)

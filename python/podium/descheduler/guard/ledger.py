@@ -3,36 +3,18 @@
 Counts that only some plugins ask for are made when they are first asked for.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from podium.api import Node, Pod
+from podium.descheduler.guard.levels import Levels, Meter
 from podium.descheduler.plugins.topology_spread.constraint import Constraint, read
 from podium.descheduler.world import World, is_active
 
-Share = Mapping[str, float]
-"""Resource to part of what a node has, 1.0 for all of it."""
-
 Owner = tuple[str, str]
 """Owner's uid, images."""
-
-
-@dataclass(frozen=True, slots=True)
-class Meter:
-    """How load is measured.
-
-    Attributes:
-        nodes: part in use by node and resource, before any move; nodes of unknown load are missing.
-        of_pod: what a pod adds to a node, as parts of that node; None if it is not known.
-        hot: the part above which a node is hot, by resource.
-
-    """
-
-    nodes: Mapping[str, Mapping[str, float]]
-    of_pod: Callable[[Pod, Node], Share | None]
-    hot: Share
 
 
 @dataclass(slots=True)
@@ -49,14 +31,7 @@ class Ledger:
     def __init__(self, world: World, nodes: Sequence[Node], meter: Meter) -> None:
         self._world = world
         self._nodes = nodes
-        self._meter = meter
-        self._used = {name: dict(parts) for name, parts in meter.nodes.items()}
-        self._sums: dict[str, float] = defaultdict(float)
-        self._sizes: Counter[str] = Counter()
-        for parts in self._used.values():
-            for resource, part in parts.items():
-                self._sums[resource] += part
-                self._sizes[resource] += 1
+        self.load = Levels(nodes, meter)
         self._spreads: dict[str, list[_Spread]] = {}
         self._at: dict[str, str] = {}
 
@@ -70,8 +45,9 @@ class Ledger:
 
     def move(self, pod: Pod, to: str) -> None:
         """Book a pod on another node."""
-        for name, sign in ((self.node_of(pod), -1), (to, 1)):
-            self._book(pod, name, sign)
+        source = self.node_of(pod)
+        self.load.move(pod, self.node(source), self.node(to))
+        for name, sign in ((source, -1), (to, 1)):
             if "_replicas" in self.__dict__:
                 for owner in owners(pod):
                     self._replicas[owner, name] += sign
@@ -80,60 +56,6 @@ class Ledger:
                 if domain is not None and spread.constraint.counts(pod):
                     spread.counts[domain] += sign
         self._at[pod.metadata.uid] = to
-
-    def _book(self, pod: Pod, name: str, sign: int) -> None:
-        used = self._used.get(name)
-        parts = self._meter.of_pod(pod, self.node(name))
-        if used is None or parts is None:
-            return
-        for resource, part in parts.items():
-            if resource in used:
-                used[resource] += sign * part
-                self._sums[resource] += sign * part
-
-    def is_hot_with(self, pod: Pod, name: str) -> bool:
-        """Tell whether a node would be above the target in some resource with one more pod."""
-        used = self._used.get(name, {})
-        added = self._meter.of_pod(pod, self.node(name)) or {}
-        return any(
-            used.get(resource, 0.0) + added.get(resource, 0.0) > part
-            for resource, part in self._meter.hot.items()
-        )
-
-    def is_known(self, node: str) -> bool:
-        """Tell whether the load of a node is known."""
-        return node in self._used
-
-    def unevenness(self) -> float:
-        """Return the sum of squared distances from the mean, over nodes and resources."""
-        total = 0.0
-        for resource, size in self._sizes.items():
-            mean = self._sums[resource] / size
-            values = (parts[resource] for parts in self._used.values() if resource in parts)
-            total += sum((value - mean) ** 2 for value in values)
-        return total
-
-    def gain(self, pod: Pod, source: str, destination: str) -> float | None:
-        """Return by how much a move lowers ``unevenness``, None if the pod's load is not known.
-
-        In constant time: only two nodes change, and the mean where they differ in size.
-        """
-        deltas: dict[str, list[tuple[float, float]]] = {}
-        for name, sign in ((source, -1), (destination, 1)):
-            parts = self._meter.of_pod(pod, self.node(name))
-            if parts is None:
-                return None
-            used = self._used.get(name, {})
-            for resource, part in parts.items():
-                if resource in used:
-                    deltas.setdefault(resource, []).append((used[resource], sign * part))
-        change = 0.0
-        for resource, found in deltas.items():
-            size, total = self._sizes[resource], self._sums[resource]
-            shift = sum(delta for _, delta in found)
-            change += sum((value + delta) ** 2 - value**2 for value, delta in found)
-            change -= ((total + shift) ** 2 - total**2) / size
-        return -change
 
     @cached_property
     def _replicas(self) -> Counter[tuple[Owner, str]]:

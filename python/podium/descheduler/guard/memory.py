@@ -1,11 +1,13 @@
 """What was moved before, so that no workload is moved again for the same reason.
 
-A workload that was moved is left alone until something outside changes, or its back-off ends: the nodes, its
-own pods' specification, the number of its pods. Exempt are nodes on which a limit cut the plan short: there
-the work goes on in the next cycle. Where a pod landed it stays in any case.
+A workload that was moved is left alone until its back-off ends or something outside changes: its pods'
+specification, their number, a node it left or landed on, or a node that is new. Exempt are sources where a
+limit or a budget cut the work short: there it goes on in the next cycle. Where a workload has gained pods
+since, they stay in any case; where they came back to the node they had left, the back-off doubles.
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -13,27 +15,29 @@ from typing import Final
 import msgspec
 
 from podium.api import Node, Pod
+from podium.descheduler.evictor import Cuts
 from podium.descheduler.guard.workload import Workload, workload_of
-from podium.descheduler.world import World
+from podium.descheduler.world import World, is_active
 
 HOUR: Final = 3_600_000_000_000
 
-#: The first back-off, in nanoseconds; every further move doubles it up to the longest.
+#: The first back-off, in nanoseconds; every further one doubles it up to the longest.
 FIRST: Final = 24 * HOUR
 LONGEST: Final = 7 * 24 * HOUR
 
 
 @dataclass(slots=True)
 class _Move:
-    """The last move of a workload."""
+    """The moves of a workload."""
 
     until: int
     backoff: int
-    sign: tuple[bytes, int]
+    sign: bytes
     """Specification and number of its pods after the move."""
+    left: Counter[str] = field(default_factory=Counter)
+    """Nodes that pods were taken from in the last cycle, and how many."""
     landed: set[str] = field(default_factory=set)
-    limited: set[str] = field(default_factory=set)
-    """Nodes on which a limit ended the plan."""
+    sources: set[str] = field(default_factory=set)
 
 
 class Memory:
@@ -41,21 +45,39 @@ class Memory:
 
     def __init__(self) -> None:
         self._moves: dict[Workload, _Move] = {}
-        self._nodes: bytes | None = None
-        self._counts: Mapping[Workload, int] = {}
+        self._nodes: Mapping[str, bytes] | None = None
+        self._counts: Mapping[Workload, Counter[str]] = {}
+        self._cuts = Cuts()
+        self._kept: set[tuple[Workload, str]] = set()
 
     def begin(self, world: World) -> None:
-        """Forget what an outside change has made void."""
-        nodes = _digest(world.nodes)
-        if self._nodes is not None and nodes != self._nodes:
-            self._moves.clear()
-        self._nodes = nodes
-        counts: dict[Workload, int] = {}
-        for pod in world.pods:
-            if not world.is_terminating(pod):
-                workload = workload_of(pod)
-                counts[workload] = counts.get(workload, 0) + 1
+        """Look at what has become of the moves, and forget those that an outside change has made void."""
+        self._forget(world.nodes)
+        before, counts = self._counts, _count(world)
+        for workload, move in self._moves.items():
+            now, then = counts.get(workload, Counter()), before.get(workload, Counter())
+            expected = then - move.left
+            gained = {node for node, number in now.items() if node and number > expected[node]}
+            move.landed |= gained
+            if gained & move.left.keys():
+                move.backoff = min(2 * move.backoff, LONGEST)
+                move.until = world.now + move.backoff
+            move.left.clear()
         self._counts = counts
+
+    def _forget(self, nodes: Iterable[Node]) -> None:
+        """Drop the moves that changed nodes take part in; all of them if a node has come."""
+        now = {node.metadata.name: _digest(node) for node in nodes}
+        before = self._nodes
+        self._nodes = now
+        if before is None or before == now:
+            return
+        if now.keys() - before.keys():
+            self._moves.clear()
+            return
+        changed = {name for name, digest in before.items() if now.get(name) != digest}
+        for workload in [w for w, move in self._moves.items() if (move.landed | move.sources) & changed]:
+            del self._moves[workload]
 
     def forbids(self, pod: Pod, now: int) -> bool:
         """Tell whether a pod's workload has moved lately."""
@@ -65,38 +87,56 @@ class Memory:
             return False
         if now >= move.until or move.sign != self._sign(pod, workload):
             return False
-        node = pod.spec.node_name
-        return node in move.landed or node not in move.limited
+        return pod.spec.node_name in move.landed or not self._was_cut(pod, workload)
 
-    def remember(self, moved: Iterable[tuple[Pod, str]], limited: Iterable[Pod], now: int) -> None:
-        """Note pods and where they land, and those that only a limit kept."""
+    def _was_cut(self, pod: Pod, workload: Workload) -> bool:
+        cuts, node = self._cuts, pod.spec.node_name
+        if cuts.everywhere or node in cuts.nodes or pod.metadata.namespace in cuts.namespaces:
+            return True
+        return (workload, node) in self._kept
+
+    def remember(self, moved: Iterable[tuple[Pod, str]], cuts: Cuts, now: int) -> None:
+        """Note pods and where they are to land, and what cut the cycle short."""
         for pod, destination in moved:
             workload = workload_of(pod)
-            before = self._moves.get(workload)
-            if before is None or before.until <= now:
-                backoff = FIRST if before is None else min(2 * before.backoff, LONGEST)
-                before = _Move(now + backoff, backoff, self._sign(pod, workload))
-                self._moves[workload] = before
-            before.landed.add(destination)
-        for move in self._moves.values():
-            move.limited.clear()
-        for pod in limited:
-            found = self._moves.get(workload_of(pod))
-            if found is not None:
-                found.limited.add(pod.spec.node_name)
+            move = self._moves.get(workload)
+            sign = self._sign(pod, workload)
+            if move is None or move.sign != sign:
+                move = self._moves[workload] = _Move(now + FIRST, FIRST, sign)
+            elif move.until <= now:
+                backoff = min(2 * move.backoff, LONGEST)
+                move = self._moves[workload] = _Move(now + backoff, backoff, sign)
+            move.landed.add(destination)
+            move.sources.add(pod.spec.node_name)
+            move.left[pod.spec.node_name] += 1
+        self._cuts = cuts
+        self._kept = {(workload_of(pod), pod.spec.node_name) for pod in cuts.pods}
 
-    def _sign(self, pod: Pod, workload: Workload) -> tuple[bytes, int]:
-        spec = msgspec.structs.replace(pod.spec, node_name="")
-        return _hash(msgspec.json.encode(spec)), self._counts.get(workload, 0)
+    def _sign(self, pod: Pod, workload: Workload) -> bytes:
+        return _spec(pod) + str(self._counts.get(workload, Counter()).total()).encode()
 
 
-def _digest(nodes: Iterable[Node]) -> bytes:
-    """Return what is equal as long as no node comes, goes, or changes what it offers."""
-    parts = [
-        msgspec.json.encode((node.metadata.name, node.metadata.labels, node.spec, node.status.allocatable))
-        for node in nodes
-    ]
-    return _hash(b"\n".join(sorted(parts)))
+def _count(world: World) -> dict[Workload, Counter[str]]:
+    """Count pods by workload and node; those that have ended or are leaving do not count."""
+    counts: dict[Workload, Counter[str]] = {}
+    for pod in world.pods:
+        if is_active(pod) and not world.is_terminating(pod):
+            counts.setdefault(workload_of(pod), Counter())[pod.spec.node_name] += 1
+    return counts
+
+
+def _spec(pod: Pod) -> bytes:
+    """Return what decides where pods of a workload go; names of volumes differ from pod to pod."""
+    spec = pod.spec
+    containers = [(item.image, item.resources) for item in (*spec.containers, *spec.init_containers)]
+    placing = (spec.node_selector, spec.affinity, spec.tolerations, spec.topology_spread_constraints)
+    return _hash(msgspec.json.encode((containers, placing, spec.priority, spec.scheduler_name)))
+
+
+def _digest(node: Node) -> bytes:
+    """Return what is equal as long as a node does not change what it offers."""
+    meta = node.metadata
+    return _hash(msgspec.json.encode((meta.name, meta.labels, node.spec, node.status.allocatable)))
 
 
 def _hash(content: bytes) -> bytes:

@@ -1,12 +1,13 @@
 """How load is measured in a plan: as the policy's LowNodeUtilization does, else by requests."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from podium.api import Node, Pod
 from podium.api.quantities import exact
 from podium.descheduler.framework import PluginFailedError
-from podium.descheduler.guard.ledger import Meter, Share
+from podium.descheduler.guard.levels import Meter, Share
+from podium.descheduler.plugins.node_utilization.args import METRIC
 from podium.descheduler.plugins.node_utilization.low import LowNodeUtilization
 from podium.descheduler.plugins.node_utilization.percent import capacities
 from podium.descheduler.plugins.node_utilization.usage import NoSampleError
@@ -16,6 +17,9 @@ from podium.descheduler.world import World
 
 _DEFAULT: Final = (CPU, MEMORY)
 
+#: What a pod counts for that requests no cpu, in thousandths, where a node's load is divided among its pods.
+_NO_REQUEST: Final = 100
+
 
 def meter(world: World, nodes: Sequence[Node], profiles: Iterable[RunningProfile]) -> Meter:
     """Return the meter of a cycle."""
@@ -23,47 +27,97 @@ def meter(world: World, nodes: Sequence[Node], profiles: Iterable[RunningProfile
     low = next((plugin for plugin in plugins if isinstance(plugin, LowNodeUtilization)), None)
     if low is not None:
         try:
-            return _by_plugin(low, nodes)
+            return _by_plugin(low, world, nodes)
         except PluginFailedError:
             # The plugin will fail too, and evict nothing; the others go by requests.
             pass
     return _by_requests(world, nodes)
 
 
-def _by_plugin(low: LowNodeUtilization, nodes: Sequence[Node]) -> Meter:
+def _by_plugin(low: LowNodeUtilization, world: World, nodes: Sequence[Node]) -> Meter:
     gauge = low.gauge(nodes)
     names = tuple(gauge.targets)
-    known = {node.metadata.name: node for node in nodes}
+    known = {node.metadata.name for node in nodes}
     levels = {
         name: {resource: percent / 100 for resource, percent in usage.items() if resource in names}
         for name, usage in gauge.percent.items()
         if name in known
     }
-
-    def of_pod(pod: Pod, node: Node) -> Share | None:
-        try:
-            used = gauge.of_pod(pod)
-        except NoSampleError:
-            return None
-        return None if used is None else _parts({**used, PODS: exact(1)}, node, names)
-
-    return Meter(levels, of_pod, {name: percent / 100 for name, percent in gauge.targets.items()})
+    hot = {name: percent / 100 for name, percent in gauge.targets.items()}
+    of_pod = _divided(world, levels) if METRIC in names else _Parts(gauge.of_pod, names)
+    return Meter(levels, of_pod, hot, frozenset(names))
 
 
 def _by_requests(world: World, nodes: Sequence[Node]) -> Meter:
-    used = {
-        node.metadata.name: world.requests.total(world.active_on(node.metadata.name), _DEFAULT)
-        for node in nodes
-    }
-    levels = {node.metadata.name: _parts(used[node.metadata.name], node, _DEFAULT) for node in nodes}
-    return Meter(levels, lambda pod, node: _parts(dict(world.requests.of(pod)), node, _DEFAULT), {})
+    of_pod = _Parts(lambda pod: dict(world.requests.of(pod)), _DEFAULT)
+    levels = {}
+    for node in nodes:
+        used = world.requests.total(world.active_on(node.metadata.name), _DEFAULT)
+        levels[node.metadata.name] = of_pod.of_node(used, node)
+    return Meter(levels, of_pod, {})
 
 
-def _parts(used: Amounts, node: Node, resources: Iterable[str]) -> dict[str, float]:
-    total = capacities(node)
-    parts = {}
-    for name in resources:
-        size = number(name, total[name]) if name in total else 0
-        if size > 0:
-            parts[name] = number(name, used[name]) / size if name in used else 0.0
-    return parts
+class _Parts:
+    """Amounts of pods as parts of nodes; what a pod uses and what a node offers is read once."""
+
+    def __init__(self, used: Callable[[Pod], Amounts | None], resources: Sequence[str]) -> None:
+        self._used = used
+        self._resources = resources
+        self._pods: dict[str, dict[str, int] | None] = {}
+        self._nodes: dict[str, dict[str, int]] = {}
+
+    def __call__(self, pod: Pod, node: Node) -> Share | None:
+        uid = pod.metadata.uid
+        if uid not in self._pods:
+            self._pods[uid] = self._amounts(pod)
+        amounts = self._pods[uid]
+        if amounts is None:
+            return None
+        return {name: amounts.get(name, 0) / size for name, size in self._sizes(node).items()}
+
+    def of_node(self, used: Amounts, node: Node) -> dict[str, float]:
+        """Return what a node uses as parts of it."""
+        sizes = self._sizes(node).items()
+        return {name: number(name, used[name]) / size if name in used else 0.0 for name, size in sizes}
+
+    def _amounts(self, pod: Pod) -> dict[str, int] | None:
+        try:
+            used = self._used(pod)
+        except NoSampleError:
+            return None
+        if used is None:
+            return None
+        return {name: number(name, item) for name, item in {**used, PODS: exact(1)}.items()}
+
+    def _sizes(self, node: Node) -> dict[str, int]:
+        found = self._nodes.get(node.metadata.name)
+        if found is None:
+            total = capacities(node)
+            sizes = {name: number(name, total[name]) for name in self._resources if name in total}
+            found = self._nodes[node.metadata.name] = {name: size for name, size in sizes.items() if size > 0}
+        return found
+
+
+def _divided(world: World, levels: Mapping[str, Mapping[str, float]]) -> Callable[[Pod, Node], Share | None]:
+    """Return shares for a query, which says nothing of pods: by their part in the node's cpu requests.
+
+    A pod brings to another node what it took from its own, in proportion to their sizes.
+    """
+    totals: dict[str, int] = {}
+
+    def request(pod: Pod) -> int:
+        requested = world.requests.of(pod).get(CPU)
+        return max(number(CPU, requested), _NO_REQUEST) if requested is not None else _NO_REQUEST
+
+    def of_pod(pod: Pod, node: Node) -> Share | None:
+        home = pod.spec.node_name
+        level = levels.get(home, {}).get(METRIC)
+        if level is None:
+            return None
+        if home not in totals:
+            totals[home] = sum(request(item) for item in world.active_on(home))
+        here, there = (capacities(world.node[name]).get(CPU) for name in (home, node.metadata.name))
+        scale = number(CPU, here) / number(CPU, there) if here and there and number(CPU, there) else 1.0
+        return {METRIC: level * request(pod) / totals[home] * scale}
+
+    return of_pod

@@ -24,6 +24,10 @@ from podium.descheduler.tolerations import tolerates_all
 LEAST_GAIN: Final = 0.03**2
 
 
+#: The least part of the plan's best gain that a further move must bring.
+LEAST_PART: Final = 0.1
+
+
 class Move(NamedTuple):
     """A pod and two nodes."""
 
@@ -38,8 +42,8 @@ Better = Callable[[Any, Ledger, Move], bool]
 
 def evens_load(_: Any, ledger: Ledger, move: Move) -> bool:
     """LowNodeUtilization: the load gets more even, noticeably."""
-    gain = ledger.gain(*move)
-    return gain is not None and gain >= LEAST_GAIN
+    gains = ledger.load.gains(move.pod, ledger.node(move.source), ledger.node(move.destination))
+    return gains is not None and sum(gains.values()) >= max(LEAST_GAIN, ledger.load.best * LEAST_PART)
 
 
 def leaves_idle_nodes(plugin: Any, ledger: Ledger, move: Move) -> bool:
@@ -88,6 +92,9 @@ def meets_affinity(_: Any, ledger: Ledger, move: Move) -> bool:
     )
     return there > here
 
+
+#: Plugins that may not leave load less even than it was; the others have something to mend.
+EVENING: Final = frozenset({node_utilization.LOW.name, duplicates.NAME, topology_spread.NAME})
 
 BETTER: Final[Mapping[str, Better]] = {
     node_utilization.LOW.name: evens_load,

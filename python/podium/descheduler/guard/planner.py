@@ -12,10 +12,11 @@ from typing import Any
 
 from podium.api import Node, Pod
 from podium.descheduler.budgets import Budgets
-from podium.descheduler.evictor import Evicted
-from podium.descheduler.guard.ledger import Ledger, Meter
+from podium.descheduler.evictor import Cuts, Evicted
+from podium.descheduler.guard.ledger import Ledger
+from podium.descheduler.guard.levels import Meter
 from podium.descheduler.guard.memory import Memory
-from podium.descheduler.guard.objective import BETTER, Move
+from podium.descheduler.guard.objective import BETTER, EVENING, Move
 from podium.descheduler.guard.workload import gang_of
 from podium.descheduler.ports import EvictionRefusedError, Landing, WhatIf
 from podium.descheduler.world import World
@@ -92,7 +93,7 @@ class Planner:
         gang = gang_of(pod)
         if gang is not None:
             raise NotBetterError(f"member of gang {gang}, which moves as a whole or not at all", GANG)
-        if wanted.plugin in BETTER and not self._ledger.is_known(pod.spec.node_name):
+        if wanted.plugin in BETTER and not self._ledger.load.is_known(pod.spec.node_name):
             raise NotBetterError(f"the load of node {pod.spec.node_name} is not known", UNKNOWN_LOAD)
 
     def _judge(self, wanted: Evicted, landing: Landing, ledger: Ledger) -> str:
@@ -107,9 +108,14 @@ class Planner:
         move = Move(pod, source, landing.node)
         better = BETTER.get(wanted.plugin)
         if better is not None and not better(self._plugin(wanted.profile, wanted.plugin), ledger, move):
-            raise NotBetterError(f"on {landing.node} it would stand no better", NO_GAIN)
-        if ledger.is_hot_with(pod, landing.node):
+            raise NotBetterError(f"moving to {landing.node} would gain nothing, or too little", NO_GAIN)
+        there = ledger.node(landing.node)
+        if ledger.load.is_hot_with(pod, there):
             raise NotBetterError(f"{landing.node} would be above its target", HOT)
+        if wanted.plugin in EVENING:
+            spoiled = ledger.load.spoils(ledger.load.gains(pod, ledger.node(source), there) or {})
+            if spoiled is not None:
+                raise NotBetterError(f"{spoiled} would be spread less evenly than it was", NO_GAIN)
         return landing.node
 
     def settle(self) -> tuple[list[Evicted], list[tuple[Evicted, NotBetterError]]]:
@@ -147,7 +153,11 @@ class Planner:
                 good.append(_Planned(item.wanted, destination))
         return good, bad
 
-    def remember(self, done: Iterable[Evicted], limited: Iterable[Pod]) -> None:
-        """Note what was really evicted, and what only a limit kept."""
+    def promise(self, pod: Pod) -> float:
+        """Estimate what moving a pod would gain, after the moves so far."""
+        return self._ledger.load.promise(pod)
+
+    def remember(self, done: Iterable[Evicted], cuts: Cuts) -> None:
+        """Note what was really evicted, and where limits and budgets ended the work."""
         moved = [(item.pod, item.destination) for item in done if item.destination is not None]
-        self._memory.remember(moved, limited, self._world.now)
+        self._memory.remember(moved, cuts, self._world.now)

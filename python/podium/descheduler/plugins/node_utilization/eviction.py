@@ -4,26 +4,17 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from podium.api import Node, Pod, Taint
+from podium.api import Pod, Taint
 from podium.api.quantities import ZERO, exact
 from podium.descheduler.framework import Evictor, Outcome
 from podium.descheduler.ordering import lowest_first
+from podium.descheduler.plugins.node_utilization.source import NodeInfo, Promises, Source
 from podium.descheduler.plugins.node_utilization.usage import NoSampleError, Usage
 from podium.descheduler.podfilter import Namespaces, PodFilter
 from podium.descheduler.requests import PODS, Amounts
 from podium.descheduler.tolerations import tolerates_all
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(slots=True)
-class NodeInfo:
-    """A node of one class, what it uses now, what it may hold, and its pods when usage was read."""
-
-    node: Node
-    usage: Amounts
-    available: Amounts
-    pods: Sequence[Pod]
 
 
 Budget = Amounts
@@ -60,18 +51,41 @@ class Sources:
     limit: int | None = None
     _budget: Budget = field(default_factory=dict)
     _taints: Sequence[Sequence[Taint]] = ()
+    _is_over: bool = False
 
     def run(self, sources: Sequence[NodeInfo]) -> None:
-        """Evict from the sources in order."""
+        """Evict from the sources in order, from each what matters least first."""
+        self._prepare()
+        for info in sources:
+            at = self._begin(info)
+            while at.is_open and at.pods:
+                self._attempt(at, at.pods.pop(0))
+            if self._is_over:
+                return
+
+    def run_best_first(self, sources: Sequence[NodeInfo]) -> None:
+        """Evict what promises most, over all sources; on each node lower priorities still go first."""
+        self._prepare()
+        queue = Promises(self.evictor.promise)
+        for order, info in enumerate(sources):
+            queue.push(order, self._begin(info))
+        while not self._is_over and (best := queue.pop()) is not None:
+            order, at, pod = best
+            at.pods.remove(pod)
+            if self._attempt(at, pod):
+                queue.moved()
+            queue.push(order, at)
+
+    def _prepare(self) -> None:
         self._budget = self._room()
         distinct = {
             tuple((t.key, t.value, t.effect) for t in d.node.spec.taints): d for d in self.destinations
         }
         self._taints = [info.node.spec.taints for info in distinct.values()]
-        for info in sources:
-            removable = [pod for pod in info.pods if self.removable(pod)]
-            if removable and not self._drain(info, lowest_first(removable)):
-                return
+
+    def _begin(self, info: NodeInfo) -> Source:
+        removable = lowest_first(pod for pod in info.pods if self.removable(pod))
+        return Source(info, removable, is_open=bool(removable) and self.goes_on(info, self._budget))
 
     def _room(self) -> Budget:
         budget: Budget = {}
@@ -80,40 +94,41 @@ class Sources:
                 budget[name] = budget.get(name, ZERO) + quantity - info.usage[name]
         return budget
 
-    def _drain(self, info: NodeInfo, pods: Sequence[Pod]) -> bool:
-        """Evict from one node; returns False if nothing more may be evicted at all."""
-        if not self.goes_on(info, self._budget):
-            return True
-        evicted = 0
-        for pod in pods:
-            if self.limit is not None and evicted >= self.limit:
-                return True
-            if not self._may_land(pod) or pod.metadata.namespace in self.excluded:
-                continue
-            if not self.evictor.pre_eviction_filter(pod):
-                continue
-            try:
-                used = self.usage.of_pod(pod)
-            except NoSampleError as error:
-                logger.warning("unable to get pod usage: %s", error)
-                continue
-            outcome = self.evictor.evict(pod, self.plugin)
-            if outcome is Outcome.TOTAL_LIMIT:
-                return False
-            if outcome is Outcome.NODE_LIMIT:
-                return True
-            if outcome is not Outcome.EVICTED:
-                continue
-            evicted += 1
-            if used is None:
-                # Nobody knows how much has left, so one pod is enough unless a limit says otherwise.
-                if self.limit is None:
-                    return True
-                continue
-            self._subtract(info, used)
-            if not self.goes_on(info, self._budget):
-                return True
-        return True
+    def _attempt(self, at: Source, pod: Pod) -> bool:
+        """Evict one pod of a source if it may go; returns whether it went."""
+        if not self._may_land(pod) or pod.metadata.namespace in self.excluded:
+            return False
+        if not self.goes_on(at.info, self._budget):
+            at.is_open = False
+            return False
+        if not self.evictor.pre_eviction_filter(pod):
+            return False
+        if self.limit is not None and at.evicted >= self.limit:
+            self.evictor.limit(pod, self.plugin)
+            at.is_open = False
+            return False
+        try:
+            used = self.usage.of_pod(pod)
+        except NoSampleError as error:
+            logger.warning("unable to get pod usage: %s", error)
+            return False
+        outcome = self.evictor.evict(pod, self.plugin)
+        self._is_over = outcome is Outcome.TOTAL_LIMIT
+        if outcome in (Outcome.TOTAL_LIMIT, Outcome.NODE_LIMIT):
+            at.is_open = False
+        if outcome is Outcome.EVICTED:
+            self._count(at, used)
+        return outcome is Outcome.EVICTED
+
+    def _count(self, at: Source, used: Amounts | None) -> None:
+        """Note an eviction, and whether the node goes on."""
+        at.evicted += 1
+        if used is not None:
+            self._subtract(at.info, used)
+            at.is_open = self.goes_on(at.info, self._budget)
+        elif self.limit is None:
+            # Nobody knows how much has left, so one pod is enough unless a limit says otherwise.
+            at.is_open = False
 
     def _subtract(self, info: NodeInfo, used: Amounts) -> None:
         amounts = {**used, PODS: exact(1)}

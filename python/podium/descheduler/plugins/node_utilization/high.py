@@ -6,13 +6,9 @@ from typing import Final
 from podium.api import Node, Pod
 from podium.descheduler.framework import Handle, NodeClass, PluginType, Point
 from podium.descheduler.plugins.node_utilization.args import ONLY_THRESHOLDING, HighArgs, validate_high
-from podium.descheduler.plugins.node_utilization.eviction import (
-    NodeInfo,
-    Sources,
-    excluded_namespaces,
-    has_room,
-)
+from podium.descheduler.plugins.node_utilization.eviction import Sources, excluded_namespaces, has_room
 from podium.descheduler.plugins.node_utilization.percent import capped, is_below, load, percentages
+from podium.descheduler.plugins.node_utilization.source import NodeInfo
 from podium.descheduler.plugins.node_utilization.usage import Requested
 from podium.descheduler.requests import CPU, MEMORY, PODS
 

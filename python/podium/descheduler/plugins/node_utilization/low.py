@@ -8,7 +8,6 @@ from podium.descheduler.framework import Handle, NodeClass, PluginFailedError, P
 from podium.descheduler.plugins.node_utilization.args import LowArgs, query_problem, validate_low
 from podium.descheduler.plugins.node_utilization.eviction import (
     Budget,
-    NodeInfo,
     Sources,
     excluded_namespaces,
     has_room,
@@ -23,6 +22,7 @@ from podium.descheduler.plugins.node_utilization.percent import (
     percentages,
     shifted,
 )
+from podium.descheduler.plugins.node_utilization.source import NodeInfo
 from podium.descheduler.plugins.node_utilization.usage import Measured, Queried, Requested, Usage
 from podium.descheduler.policy.model import KUBERNETES_METRICS, PROMETHEUS
 from podium.descheduler.requests import CPU, MEMORY, PODS, Amounts
@@ -63,7 +63,7 @@ class LowNodeUtilization:
         if not low or len(low) <= self._args.number_of_nodes or len(low) == len(nodes) or not high:
             return
         limits = self._args.eviction_limits
-        Sources(
+        work = Sources(
             plugin=NAME,
             evictor=self._handle.evictor,
             destinations=low,
@@ -72,7 +72,9 @@ class LowNodeUtilization:
             goes_on=_goes_on,
             excluded=excluded_namespaces(self._args.evictable_namespaces),
             limit=limits.node if limits else None,
-        ).run(sorted(high, key=lambda info: load(info.usage), reverse=True))
+        )
+        run = work.run_best_first if self._handle.evictor.plans else work.run
+        run(sorted(high, key=lambda info: load(info.usage), reverse=True))
 
     def gauge(self, nodes: Sequence[Node]) -> Gauge:
         """Return how this plugin measures load; raises PluginFailedError if the load is not known."""

@@ -1,0 +1,153 @@
+"""How full nodes are after the moves so far, and how uneven that is.
+
+Unevenness of a resource is the sum of squared distances of its levels from their mean, over the nodes whose
+load is known; a level is the part in use. Every question costs the same however many nodes there are, but for
+``promise``, which looks for the emptiest nodes once after each move.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from podium.api import Node, Pod
+
+Share = Mapping[str, float]
+"""Resource to part of what a node has, 1.0 for all of it."""
+
+#: What rounding may add to an unevenness.
+_ROUNDING: Final = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """How load is measured.
+
+    Attributes:
+        nodes: part in use by node and resource, before any move; nodes of unknown load are missing.
+        of_pod: what a pod adds to a node, as parts of that node; None if it is not known.
+        hot: the part above which a node is hot, by resource.
+        weighed: resources in which no plan may leave the nodes more uneven than they were.
+
+    """
+
+    nodes: Mapping[str, Mapping[str, float]]
+    of_pod: Callable[[Pod, Node], Share | None]
+    hot: Share
+    weighed: frozenset[str] = frozenset()
+
+
+class Levels:
+    """Levels of one plan."""
+
+    def __init__(self, nodes: Iterable[Node], meter: Meter) -> None:
+        self._node = {node.metadata.name: node for node in nodes}
+        self._meter = meter
+        self._used = {name: dict(parts) for name, parts in meter.nodes.items()}
+        self._sums: dict[str, float] = defaultdict(float)
+        self._squares: dict[str, float] = defaultdict(float)
+        self._counts: Counter[str] = Counter()
+        for parts in self._used.values():
+            for resource, part in parts.items():
+                self._sums[resource] += part
+                self._squares[resource] += part * part
+                self._counts[resource] += 1
+        self._first = {resource: self._unevenness(resource) for resource in self._counts}
+        self._emptiest: list[Node] | None = None
+        #: The most that one move has gained so far.
+        self.best = 0.0
+
+    def _unevenness(self, resource: str, sum_by: float = 0.0, squares_by: float = 0.0) -> float:
+        total = self._sums[resource] + sum_by
+        return self._squares[resource] + squares_by - total * total / self._counts[resource]
+
+    def is_known(self, node: str) -> bool:
+        """Tell whether the load of a node is known."""
+        return node in self._used
+
+    def move(self, pod: Pod, source: Node, destination: Node) -> None:
+        """Book a pod on another node; what it uses and what is not known stays out."""
+        self.best = max(self.best, sum((self.gains(pod, source, destination) or {}).values()))
+        for node, sign in ((source, -1), (destination, 1)):
+            used = self._used.get(node.metadata.name)
+            parts = self._meter.of_pod(pod, node)
+            if used is None or parts is None:
+                continue
+            for resource, part in parts.items():
+                if resource in used:
+                    before = used[resource]
+                    used[resource] = after = before + sign * part
+                    self._sums[resource] += after - before
+                    self._squares[resource] += after * after - before * before
+        self._emptiest = None
+
+    def is_hot_with(self, pod: Pod, node: Node) -> bool:
+        """Tell whether a node would be above the target in some resource with one more pod."""
+        used = self._used.get(node.metadata.name, {})
+        added = self._meter.of_pod(pod, node) or {}
+        return any(
+            used.get(resource, 0.0) + added.get(resource, 0.0) > part
+            for resource, part in self._meter.hot.items()
+        )
+
+    def gains(self, pod: Pod, source: Node, destination: Node) -> dict[str, float] | None:
+        """Return by how much a move lowers the unevenness of each resource; None: its load is not known."""
+        deltas: dict[str, list[tuple[float, float]]] = {}
+        for node, sign in ((source, -1), (destination, 1)):
+            parts = self._meter.of_pod(pod, node)
+            if parts is None:
+                return None
+            used = self._used.get(node.metadata.name, {})
+            for resource, part in parts.items():
+                if resource in used:
+                    deltas.setdefault(resource, []).append((used[resource], sign * part))
+        return {resource: self._gain(resource, found) for resource, found in deltas.items()}
+
+    def _gain(self, resource: str, deltas: Iterable[tuple[float, float]]) -> float:
+        shift = squares = 0.0
+        for level, delta in deltas:
+            shift += delta
+            squares += delta * (2 * level + delta)
+        return self._unevenness(resource) - self._unevenness(resource, shift, squares)
+
+    def spoils(self, gains: Mapping[str, float]) -> str | None:
+        """Return a resource that gains (negative ones) would leave more uneven than it was at the start."""
+        for resource, gain in gains.items():
+            if resource not in self._meter.weighed or gain >= 0:
+                continue
+            if self._unevenness(resource) - gain > self._first[resource] + _ROUNDING:
+                return resource
+        return None
+
+    def promise(self, pod: Pod) -> float:
+        """Estimate what moving a pod would gain: the most that an emptiest node of any size promises.
+
+        Pods of unknown load promise nothing.
+        """
+        source = self._node.get(pod.spec.node_name)
+        if source is None:
+            return 0.0
+        found = (self.gains(pod, source, node) for node in self._emptiest_nodes())
+        return max((sum(gains.values()) for gains in found if gains), default=0.0)
+
+    def _emptiest_nodes(self) -> list[Node]:
+        """Return the emptiest open node of each size."""
+        if self._emptiest is None:
+            least: dict[tuple[str, ...], tuple[float, str]] = {}
+            for name, size in self._sizes.items():
+                level = (sum(self._used[name].values()), name)
+                if size not in least or level < least[size]:
+                    least[size] = level
+            self._emptiest = [self._node[name] for _, name in least.values()]
+        return self._emptiest
+
+    @cached_property
+    def _sizes(self) -> dict[str, tuple[str, ...]]:
+        """What the nodes offer that take pods without being asked to tolerate anything."""
+        resources = sorted(self._counts)
+        return {
+            name: tuple(str((node.status.allocatable or {}).get(resource)) for resource in resources)
+            for name, node in self._node.items()
+            if name in self._used and not node.spec.unschedulable and not node.spec.taints
+        }
