@@ -16,6 +16,10 @@ from podium.errors import PodiumError
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "simulate": ("podium.cli.simulate", "Schedule everything pending on an in-memory cluster."),
     "explain": ("podium.cli.explain", "Say for each pending pod which nodes it could go to, and why."),
+    "run": (
+        "podium.cli.run",
+        "Schedule the pods of a live cluster, in place of kube-scheduler or beside it.",
+    ),
     "deschedule": ("podium.cli.deschedule", "Evict pods so that the scheduler may place them better."),
     "check": ("podium.cli.check", "Say what the API server would refuse of manifests and configuration."),
     "bench": ("podium.cli.bench", "Measure the whole scheduling loop on a generated workload."),
@@ -25,9 +29,9 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
 DONE, NO, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 _HELP = """\
-A Kubernetes scheduler without the cluster.
+A Kubernetes scheduler, with or without the cluster.
 
-Podium decides as kube-scheduler v1.37 decides, on an in-memory cluster, and says why.
+Podium decides as kube-scheduler v1.37 decides, on an in-memory cluster or a live one, and says why.
 
 \b
   podium simulate                          watch a bundled sample being scheduled

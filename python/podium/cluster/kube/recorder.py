@@ -1,0 +1,244 @@
+"""Writes events (events.k8s.io/v1), alike ones as one series, and gives way to bindings.
+
+As client-go's: what has type, reason, action, note and objects in common within six minutes is one event with
+a count; a series is written when it begins and when it ends. Unlike there nothing is dropped under load:
+events wait while bindings are under way, so that a burst of pods is bound first and told of right after.
+"""
+
+import asyncio
+import secrets
+import socket
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import msgspec
+
+from podium.api import BY_TYPE, Pod
+from podium.cluster.kube.client import KubeClient
+from podium.cluster.kube.pace import Backoff
+from podium.cluster.port import Emit
+from podium.errors import ApiError, ClusterError
+
+#: A series that was not added to for this long is over.
+SERIES: Final = 360.0
+
+#: While bindings are under way, events younger than this many seconds wait.
+_PATIENCE: Final = 5.0
+
+#: Requests at once: while nothing is being bound, and per so many waiting events otherwise.
+_WRITERS: Final = 32
+_BACKLOG: Final = 500
+
+#: Events kept while the server cannot be reached; beyond that the oldest are lost.
+_KEPT: Final = 200_000
+_TRIES: Final = 12
+_CONFLICT, _NOT_FOUND, _FORBIDDEN = 409, 404, 403
+
+
+class _Ref(msgspec.Struct, rename="camel", frozen=True, omit_defaults=True):
+    kind: str
+    name: str
+    namespace: str
+    uid: str
+    api_version: str
+    resource_version: str = ""
+
+
+class _Meta(msgspec.Struct):
+    name: str
+    namespace: str
+
+
+class _Series(msgspec.Struct, rename="camel"):
+    count: int
+    last_observed_time: str
+
+
+class _Event(msgspec.Struct, rename="camel", omit_defaults=True):
+    api_version: str
+    kind: str
+    metadata: _Meta
+    event_time: str
+    reporting_controller: str
+    reporting_instance: str
+    action: str
+    reason: str
+    regarding: _Ref
+    note: str
+    type: str
+    related: _Ref | None = None
+    series: _Series | None = None
+
+
+@dataclass(slots=True)
+class _Known:
+    """An event that was written, and when it was last seen."""
+
+    event: _Event
+    seen: float
+
+
+class Recorder:
+    """Takes events at once and writes them when there is time.
+
+    Args:
+        client: with a rate limit of its own, so that events never delay bindings.
+        busy: tells how many bindings are under way.
+        log: hears of events that could not be written.
+
+    """
+
+    def __init__(self, client: KubeClient, busy: Callable[[], int], log: Callable[[str], None]) -> None:
+        self._client = client
+        self._busy = busy
+        self._log = log
+        self._host = socket.gethostname()
+        self._series: dict[tuple[Any, ...], _Known] = {}
+        self._waiting: deque[tuple[float, _Event]] = deque(maxlen=_KEPT)
+        self._writing = 0
+        self._wake = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.lost = 0
+        """Events that were refused or given up."""
+
+    @property
+    def unwritten(self) -> int:
+        """How many events are not in the API yet."""
+        return len(self._waiting) + self._writing
+
+    def record(self, event: Emit) -> None:
+        """Take an event about a pod."""
+        now = time.monotonic()
+        made = self._make(event)
+        key = (made.type, made.action, made.reason, made.note, made.regarding, made.related)
+        known = self._series.get(key)
+        if known is None or now - known.seen > SERIES:
+            self._series[key] = _Known(made, now)
+            self._push(made)
+            return
+        known.seen = now
+        begins = known.event.series is None
+        count = 2 if known.event.series is None else known.event.series.count + 1
+        known.event.series = _Series(count, _micro())
+        if begins:
+            self._push(known.event)
+
+    def _push(self, event: _Event) -> None:
+        self.lost += len(self._waiting) == _KEPT
+        self._waiting.append((time.monotonic(), event))
+        self._wake.set()
+
+    def _make(self, event: Emit) -> _Event:
+        regarding = _reference(event.pod)
+        controller = event.pod.spec.scheduler_name or "default-scheduler"
+        name = f"{regarding.name[:200]}.{time.time_ns():x}{secrets.token_hex(2)}"
+        return _Event(
+            api_version="events.k8s.io/v1",
+            kind="Event",
+            metadata=_Meta(name, regarding.namespace),
+            event_time=_micro(),
+            reporting_controller=controller,
+            reporting_instance=f"{controller}-{self._host}"[:128],
+            action=event.action,
+            reason=event.reason,
+            regarding=regarding,
+            note=event.note,
+            type=event.type,
+            related=None if event.related is None else _reference(event.related),
+        )
+
+    async def run(self) -> None:
+        """Write until cancelled."""
+        tidied = time.monotonic()
+        while True:
+            if time.monotonic() - tidied > SERIES:
+                self._tidy()
+                tidied = time.monotonic()
+            if not self._waiting:
+                self._wake.clear()
+                await _wait(self._wake, SERIES)
+            elif self._writing < self._may_write():
+                self._writing += 1
+                task = asyncio.create_task(self._write(self._waiting.popleft()[1]))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+            else:
+                self._wake.clear()
+                await _wait(self._wake, 0.05)
+
+    def _may_write(self) -> int:
+        if not self._busy():
+            return _WRITERS
+        patient = time.monotonic() - self._waiting[0][0] < _PATIENCE
+        return 0 if patient else 1 + len(self._waiting) // _BACKLOG
+
+    async def flush(self, seconds: float) -> bool:
+        """Wait until everything is written, at most so long; returns whether it is."""
+        until = time.monotonic() + seconds
+        while self.unwritten and time.monotonic() < until:
+            await asyncio.sleep(0.02)
+        return not self.unwritten
+
+    def _tidy(self) -> None:
+        """Write the counts of the series that are over, and forget them."""
+        now = time.monotonic()
+        for key, known in [*self._series.items()]:
+            if now - known.seen > SERIES:
+                del self._series[key]
+                if known.event.series is not None:
+                    self._push(known.event)
+
+    async def _write(self, event: _Event) -> None:
+        backoff = Backoff(1.0, 10.0, jitter=0.25)
+        try:
+            for _ in range(_TRIES):
+                try:
+                    await self._send(event)
+                except ApiError as error:
+                    if error.status == _CONFLICT:
+                        return  # an earlier try, whose answer was lost, has written it
+                    self.lost += 1
+                    self._log(f"event {event.reason} of {event.regarding.name} was refused: {error}")
+                    return
+                except ClusterError:
+                    await backoff.wait()
+                else:
+                    return
+            self.lost += 1
+            self._log(f"event {event.reason} of {event.regarding.name} was given up: no answer")
+        finally:
+            self._writing -= 1
+            self._wake.set()
+
+    async def _send(self, event: _Event) -> None:
+        path = f"/apis/events.k8s.io/v1/namespaces/{event.metadata.namespace}/events"
+        if event.series is not None:
+            try:
+                await self._client.patch(f"{path}/{event.metadata.name}", {"series": event.series})
+            except ApiError as error:
+                if error.status != _NOT_FOUND:
+                    raise
+            else:
+                return
+        await self._client.post(path, event)
+
+
+def _reference(pod: Pod) -> _Ref:
+    meta = pod.metadata
+    version = BY_TYPE[Pod].api_version
+    return _Ref("Pod", meta.name, meta.namespace, meta.uid, version, meta.resource_version)
+
+
+def _micro() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+async def _wait(event: asyncio.Event, seconds: float) -> None:
+    try:
+        await asyncio.wait_for(event.wait(), seconds)
+    except TimeoutError:
+        return

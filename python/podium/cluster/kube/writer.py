@@ -1,0 +1,183 @@
+"""Changes pods: the PodScheduled condition and nomination, preemption, and the Eviction subresource."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from podium.api import BY_TYPE, Condition, Pod
+from podium.cluster.kube.client import STRATEGIC, KubeClient, path_of
+from podium.cluster.port import PatchStatus, Preempt
+from podium.errors import ApiError, Unreachable
+
+_PODS: Final = BY_TYPE[Pod]
+_NOT_FOUND, _CONFLICT = 404, 409
+
+#: Tries of a request whose answer was lost or which met a conflict, and the pause before each.
+_PAUSES: Final = (0.0, 0.05, 0.25, 1.0, 3.0)
+
+
+class StatusWriter:
+    """Writes why a pod is pending. A newer word about a pod replaces one that has not been sent yet.
+
+    Args:
+        client: sends.
+        seen: returns a pod as the watch last showed it, None if it is gone.
+        log: hears of what could not be written.
+
+    """
+
+    def __init__(
+        self, client: KubeClient, seen: Callable[[str], Pod | None], log: Callable[[str], None]
+    ) -> None:
+        self._client = client
+        self._seen = seen
+        self._log = log
+        self._next: dict[str, PatchStatus] = {}
+        self._written: dict[str, tuple[str, str, str | None]] = {}
+        self._running: set[str] = set()
+
+    @property
+    def unwritten(self) -> int:
+        """How many words have not been sent."""
+        return len(self._next) + len(self._running)
+
+    def put(self, action: PatchStatus) -> bool:
+        """Take a word; returns whether ``run`` has to be started for its pod."""
+        waiting = self._next.get(action.uid)
+        if waiting is not None and action.nominated is None:
+            action = PatchStatus(action.uid, action.reason, action.message, waiting.nominated)
+        self._next[action.uid] = action
+        return action.uid not in self._running
+
+    async def run(self, uid: str) -> None:
+        """Send what is to be said of a pod until nothing is left."""
+        self._running.add(uid)
+        try:
+            while (action := self._next.pop(uid, None)) is not None:
+                pod = self._seen(uid)
+                patch = None if pod is None else self._patch(pod, action)
+                if pod is None or patch is None:
+                    continue
+                if await self._send(pod, patch):
+                    self._written[uid] = (action.reason, action.message, action.nominated)
+        finally:
+            self._running.discard(uid)
+
+    def forget(self, uid: str) -> None:
+        """Hear that a pod is gone."""
+        self._written.pop(uid, None)
+        self._next.pop(uid, None)
+
+    def _patch(self, pod: Pod, action: PatchStatus) -> dict[str, Any] | None:
+        """Return a strategic merge patch, None where it would change nothing."""
+        if pod.spec.node_name:
+            return None
+        said = self._written.get(action.uid)
+        old = next((c for c in pod.status.conditions if c.type == "PodScheduled"), Condition())
+        same = (old.status, old.reason, old.message) == ("False", action.reason, action.message)
+        same = same or (said is not None and said[:2] == (action.reason, action.message))
+        nominated = action.nominated
+        stands = nominated is None or nominated == pod.status.nominated_node_name
+        if same and stands:
+            return None
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        condition = {
+            "type": "PodScheduled",
+            "status": "False",
+            "reason": action.reason,
+            "message": action.message,
+            "lastProbeTime": None,
+            "lastTransitionTime": old.last_transition_time if old.status == "False" else now,
+        }
+        status: dict[str, Any] = {"conditions": [condition]}
+        if not stands:
+            status["nominatedNodeName"] = nominated or None
+        # The uid makes the server refuse the patch if another pod has taken the name.
+        return {"metadata": {"uid": action.uid}, "status": status}
+
+    async def _send(self, pod: Pod, patch: dict[str, Any]) -> bool:
+        meta = pod.metadata
+        path = path_of(_PODS, meta.namespace, meta.name, below="status")
+        try:
+            await _persist(lambda: self._client.patch(path, patch, STRATEGIC))
+        except ApiError as error:
+            if error.status not in {_NOT_FOUND, _CONFLICT}:
+                self._log(f"status of pod {meta.namespace}/{meta.name}: {error}")
+            return False
+        except Unreachable as error:
+            self._log(f"status of pod {meta.namespace}/{meta.name}: {error}")
+            return False
+        return True
+
+
+async def _persist(send: Callable[[], Any]) -> None:
+    """Send until there is an answer that says something."""
+    last: Exception | None = None
+    for pause in _PAUSES:
+        await asyncio.sleep(pause)
+        try:
+            await send()
+        except Unreachable as error:
+            last = error
+        except ApiError as error:
+            if error.status != _CONFLICT and error.status < 500:
+                raise
+            last = error
+        else:
+            return
+    if last is not None:
+        raise last
+
+
+async def preempt(client: KubeClient, action: Preempt) -> None:
+    """Make a victim leave: say why in its status, then delete it; one that is gone already is fine.
+
+    Raises:
+        ApiError, Unreachable: it stays.
+
+    """
+    meta = action.victim.metadata
+    path = path_of(_PODS, meta.namespace, meta.name)
+    scheduler = action.by.spec.scheduler_name
+    condition = {
+        "type": "DisruptionTarget",
+        "status": "True",
+        "reason": "PreemptionByScheduler",
+        "message": f"{scheduler}: preempting to accommodate a higher priority pod",
+        "lastProbeTime": None,
+        "lastTransitionTime": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+    patch = {"metadata": {"uid": meta.uid}, "status": {"conditions": [condition]}}
+    try:
+        await _persist(lambda: client.patch(f"{path}/status", patch, STRATEGIC))
+        # The uid keeps a new pod of the same name alive.
+        await _persist(lambda: client.delete(path, _delete_options(meta.uid)))
+    except ApiError as error:
+        if error.status not in {_NOT_FOUND, _CONFLICT}:
+            raise
+
+
+def _delete_options(uid: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": uid}}
+
+
+async def evict(client: KubeClient, pod: Pod, grace_seconds: int | None = None) -> None:
+    """Evict a pod through the Eviction subresource, which heeds PodDisruptionBudgets.
+
+    Raises:
+        ApiError: with status 429 if a budget forbids it, 404 or 409 if the pod is gone.
+
+    """
+    meta = pod.metadata
+    options = _delete_options(meta.uid)
+    if grace_seconds is not None:
+        options["gracePeriodSeconds"] = grace_seconds
+    body = {
+        "apiVersion": "policy/v1",
+        "kind": "Eviction",
+        "metadata": {"name": meta.name, "namespace": meta.namespace},
+        "deleteOptions": options,
+    }
+    path = path_of(_PODS, meta.namespace, meta.name, below="eviction")
+    await client.request("POST", path, body=body, tries=1)

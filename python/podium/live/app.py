@@ -1,0 +1,221 @@
+"""Puts the live scheduler together and runs it: clients, cluster, scheduler, election, endpoints."""
+
+import asyncio
+import contextlib
+import logging
+import signal
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from podium.api.features import DEFAULT_GATES, FeatureGates
+from podium.cluster.kube.backend import Clients, KubeCluster, Options
+from podium.cluster.kube.client import KubeClient
+from podium.cluster.kube.connection import Connection
+from podium.cluster.kube.lease import Election
+from podium.cluster.kube.pace import TokenBucket
+from podium.framework.config import SchedulerConfig
+from podium.live.configz import configz
+from podium.live.control import Control
+from podium.live.driver import Driver
+from podium.live.metrics import Metrics
+from podium.live.serving import Serving
+from podium.scheduler.loop import Scheduler
+
+log = logging.getLogger("podium.live")
+
+#: Seconds that requests under way, then events, get to end.
+GRACE: Final = 15.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What ``podium run`` is asked to do.
+
+    Attributes:
+        connection: the cluster.
+        config: profiles and settings.
+        gates: feature gates.
+        once: drain what is pending, then end.
+        serving: the secure port; None: nothing is served.
+
+    """
+
+    connection: Connection
+    config: SchedulerConfig
+    gates: FeatureGates = DEFAULT_GATES
+    once: bool = False
+    serving: Serving | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A pod that is pending at the end."""
+
+    pod: str
+    message: str
+    nominated: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a run ended.
+
+    Attributes:
+        bound: pods that this process bound.
+        pending: those that have no node.
+        unwritten: events that are not in the API.
+
+    """
+
+    bound: int
+    pending: Sequence[Waiting]
+    unwritten: int
+
+
+@contextlib.asynccontextmanager
+async def clients(connection: Connection, qps: float, burst: int) -> AsyncIterator[Clients]:
+    """Open one client for watches, one for writes, one for events."""
+    async with (
+        KubeClient(connection, connections=0) as watch,
+        KubeClient(connection, TokenBucket(qps, burst)) as write,
+        KubeClient(connection, TokenBucket(qps, burst), connections=32) as events,
+    ):
+        yield Clients(watch, write, events)
+
+
+async def run(job: Run) -> Ended:
+    """Schedule until a signal comes, or once.
+
+    Raises:
+        LostLease: another process may lead now; this one must end.
+
+    """
+    access = job.config.client_connection
+    async with clients(job.connection, access.qps, access.burst) as open_clients:
+        return await _Life(job, open_clients).run()
+
+
+class _Life:
+    """One run from start to end."""
+
+    def __init__(self, job: Run, open_clients: Clients) -> None:
+        self._job = job
+        self._loop = asyncio.get_running_loop()
+        self.metrics = Metrics()
+        self.scheduler = Scheduler(job.config, self.metrics.observer)
+        options = Options(
+            gates=job.gates,
+            bind_timeout=_bind_timeout(job.config),
+            wake=self._wake,
+            gone=self.metrics.observer.forget,
+        )
+        self.cluster = KubeCluster(open_clients, options)
+        self.control = Control(job.connection, _election(job.config), self._serving(), self._changed)
+        self.driver = Driver(self.scheduler, self.cluster, lambda: self.control.leads)
+        self._ready = False
+
+    def _serving(self) -> Serving | None:
+        serving = self._job.serving
+        if serving is None:
+            return None
+        return replace(
+            serving,
+            ready={"informer-sync": lambda: "" if self._ready else "not every kind is listed yet"},
+            metrics=lambda: self.metrics.text(self.scheduler, self.cluster, leads=self.control.leads),
+            config=lambda: configz(self._job.config),
+        )
+
+    def _wake(self) -> None:
+        self.driver.wake()
+
+    def _changed(self) -> None:
+        self._loop.call_soon_threadsafe(self._on_change)
+
+    def _on_change(self) -> None:
+        if self.control.error is not None:
+            self.driver.stop()
+        self.driver.wake()
+
+    async def run(self) -> Ended:
+        self.control.start()
+        with _signals(self.driver.stop):
+            following = asyncio.create_task(self.cluster.run())
+            try:
+                await _first(self.cluster.synced(), following)
+                self._ready = True
+                log.info("synced: %s", self.cluster.store.sizes())
+                await _first(self.driver.run(once=self._job.once), following)
+                if self.control.error is not None:
+                    raise self.control.error
+                await self._finish()
+            finally:
+                following.cancel()
+                await asyncio.gather(following, return_exceptions=True)
+                self.driver.close()
+                await asyncio.to_thread(self.control.stop)
+        return Ended(self.cluster.bound, self._pending(), self.cluster.recorder.unwritten)
+
+    def _pending(self) -> list[Waiting]:
+        scheduler = self.scheduler
+        return [
+            Waiting(
+                f"{entry.pod.metadata.namespace}/{entry.pod.metadata.name}",
+                entry.message,
+                scheduler.engine.nominated(entry.handle),
+            )
+            for entry in scheduler.state.entries()
+            if entry.node is None
+        ]
+
+    async def _finish(self) -> None:
+        """Let what is under way end, so that nothing is left half done."""
+        if not await self.cluster.settle(GRACE):
+            log.warning("requests were still under way after %g s", GRACE)
+        await self.driver.step()
+        await self.cluster.settle(GRACE)
+        await self.cluster.recorder.flush(GRACE)
+
+
+def _election(config: SchedulerConfig) -> Election | None:
+    settings = config.leader_election
+    if not settings.leader_elect:
+        return None
+    return Election(
+        namespace=settings.resource_namespace,
+        name=settings.resource_name,
+        lease=settings.lease_duration.seconds,
+        renew_deadline=settings.renew_deadline.seconds,
+        retry=settings.retry_period.seconds,
+    )
+
+
+def _bind_timeout(config: SchedulerConfig) -> Callable[[str], float]:
+    seconds = {
+        profile.scheduler_name: float(getattr(profile.args.get("VolumeBinding"), "bind_timeout_seconds", 600))
+        for profile in config.profiles
+    }
+    return lambda name: seconds.get(name, 600.0)
+
+
+@contextlib.contextmanager
+def _signals(stop: Callable[[], None]) -> Iterator[None]:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop)
+    try:
+        yield
+    finally:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)
+
+
+async def _first(work: Coroutine[Any, Any, None], background: asyncio.Task[None]) -> None:
+    """Wait for work, unless what it depends on fails."""
+    task = asyncio.create_task(work)
+    await asyncio.wait({task, background}, return_when=asyncio.FIRST_COMPLETED)
+    if not task.done():
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        background.result()
+    task.result()

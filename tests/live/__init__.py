@@ -1,0 +1,1 @@
+"""Podium on a real control plane."""
