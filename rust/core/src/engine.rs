@@ -5,7 +5,7 @@ use crate::diagnosis::Diagnosis;
 use crate::filtering::Rejection;
 use crate::memo::Refusal;
 use crate::memos::{DEFAULT_BUDGET, Memos};
-use crate::pick::{Choose, NEVER, draw, scaled};
+use crate::pick::{Choose, draw};
 use crate::plugin::Affects;
 use crate::preempt::{self, Failed, Preemption};
 use crate::profile::{Profile, ProfileError};
@@ -186,33 +186,25 @@ impl Engine {
         attempt: u64,
     ) -> Outcome {
         let tie = self.draw(pod, attempt).unwrap_or(0);
-        let profile = (profile.0, &**profile.1);
-        let memo = match self.memos.get(&self.snap, profile, &self.snap.pods[pod]) {
-            Ok(memo) => memo,
+        let of_class = (profile.0, &**profile.1);
+        let found = self.memos.get(&self.snap, of_class, &self.snap.pods[pod]);
+        let (memo, scratch) = match found {
+            Ok(found) => found,
             Err(refusal) => return self.refused(&refusal),
         };
         if let Some(diagnosis) = memo.fails_alike(&self.snap, pod) {
             return Outcome::Unschedulable(diagnosis);
         }
         let crowded = memo.crowded(&mut self.snap, pod);
-        let kept: Vec<_> = crowded
-            .iter()
-            .map(|(row, _)| (*row, memo.index().totals()[*row as usize]))
-            .collect();
-        for (row, _) in &kept {
-            memo.index_mut().set(*row, NEVER);
+        if !crowded.is_empty() && memo.is_relative() {
+            // The rows that are left out take part in no normalisation either.
+            return self.schedule_afresh(profile.1, pod, attempt);
         }
-        let picked = memo
-            .index()
-            .best()
-            .and_then(|(_, count)| memo.index().nth_best(scaled(tie, count)));
-        for (row, total) in &kept {
-            memo.index_mut().set(*row, *total);
-        }
-        match picked {
+        let barred: Vec<Row> = crowded.iter().map(|(row, _)| *row).collect();
+        match memo.pick(tie, &barred, scratch) {
             Some(row) => Outcome::Placed {
                 row,
-                feasible: memo.feasible() - kept.iter().filter(|(_, t)| *t != NEVER).count(),
+                feasible: memo.feasible() - memo.feasible_among(&barred),
                 evaluated: self.snap.nodes.count(),
             },
             None => {
@@ -346,11 +338,11 @@ impl Engine {
         draw: u64,
     ) -> Option<Preemption> {
         let (index, _) = self.profile_of(pod)?;
-        let memo = match self
+        let (memo, _) = match self
             .memos
             .get(&self.snap, (index, profile), &self.snap.pods[pod])
         {
-            Ok(memo) => memo,
+            Ok(found) => found,
             Err(Refusal::Rejected(rejection)) => {
                 return preempt::after_rejection(&self.snap, profile, pod, &rejection);
             }
@@ -363,7 +355,7 @@ impl Engine {
             });
         }
         let crowded = memo.crowded(&mut self.snap, pod);
-        let codes = cycle::codes(&self.snap, memo.filters(), memo.verdicts(), &crowded);
+        let codes = cycle::codes(&self.snap, memo.filters(), &memo.verdicts(), &crowded);
         let failed = Failed {
             filters: memo.filters(),
             codes: &codes,

@@ -21,6 +21,7 @@ pub mod normalize;
 pub mod object;
 pub mod overlay;
 pub mod pick;
+pub mod pick_index;
 pub mod plugin;
 pub mod plugins;
 pub mod preempt;

@@ -1,23 +1,32 @@
 //! What is remembered between pods of one class, kept in step with the snapshot.
 //!
+//! A row's total is a part of its own plus a part that it shares with all rows of its group, where a plugin
+//! says that nodes of a domain share their result; see [`groups`]. So a pod that moves a domain's number
+//! changes one sum, not one for every node of the domain.
+//!
 //! Invariant: after [`Memo::catch_up`] a memo equals one that [`Memo::build`] makes of the present
-//! snapshot: same verdicts, same raw and normalised scores, same totals, bit for bit.
+//! snapshot: same verdicts, same totals, bit for bit.
 
+mod failures;
 mod follow;
+mod groups;
+mod pick;
+mod scored;
+mod scratch;
 
-use crate::cycle;
-use crate::diagnosis::Diagnosis;
-use crate::filtering::{FEASIBLE, Filters, Rejection, Verdict};
-use crate::normalize::{Extremes, Normalize};
-use crate::pick::{NEVER, PickIndex};
-use crate::plugin::{Plugin, Point, Rows};
+use crate::filtering::{FEASIBLE, Filters, LEFT_OUT, NO_NODE, Rejection, Verdict};
+use crate::normalize::Normalize;
+use crate::pick::NEVER;
+use crate::pick_index::PickIndex;
+use crate::plugin::{Plugin, Point, Reads, Rows};
 use crate::profile::Profile;
 use crate::scoring;
-use crate::snapshot::{Generation, Pod, PodId, Row, Snapshot};
-use crate::status::Status;
-use crate::trial::{Refused, Trial};
-use follow::Scratch;
-use rustc_hash::FxHashMap;
+use crate::snapshot::{Generation, Pod, Row, Snapshot};
+use crate::status::{Code, Status};
+use failures::Failures;
+use groups::Combined;
+use scored::Scored;
+pub use scratch::Scratch;
 use std::sync::Arc;
 
 /// Why a class cannot be scored at all.
@@ -27,46 +36,46 @@ pub enum Refusal {
     Failed(Status),
 }
 
-/// State of the snapshot, version of the nominations, and priority of the pod.
-type Circumstances = (Generation, u64, i32);
+/// How the results of one plugin are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    /// One for each row.
+    Rows(Reads),
+    /// One for each group of rows.
+    Groups,
+}
 
 #[derive(Debug, Default)]
 pub struct Memo {
     seen: Generation,
     filters: Filters,
-    /// Plugins that skipped the pod at PreFilter or PreScore; a placed pod can give them something to say.
+    /// Per part of `filters`.
+    kept: Vec<Kept>,
+    /// Plugins that skipped the pod at PreFilter or PreScore for what is on nodes, which may change.
     skipped: Vec<(Arc<dyn Plugin>, Point)>,
+    /// Per row: the first of the parts kept by row that rejects it.
     verdicts: Vec<Verdict>,
-    feasible: usize,
     scores: Vec<Scored>,
-    /// Per row the weighted sum of the scores that need no normalisation.
+    /// Per row the weighted sum of the scores kept by row that need no normalisation.
     base: Vec<i64>,
-    index: PickIndex,
-    diagnosis: Option<(Circumstances, Arc<Diagnosis>)>,
-    /// That preemption cannot help, and its text.
-    helpless: Option<(Circumstances, String)>,
-    /// Per row what the pods nominated there made of it, by the stamp of its nominations and the pod's
-    /// priority. Rows that change are dropped.
-    crowding: FxHashMap<Row, (u64, i32, Option<Refused>)>,
+    combined: Combined,
+    /// Only where the memo is to serve again.
+    index: Option<PickIndex>,
+    failures: Failures,
     /// Whether some plugin reads volumes or claims for this class.
     reads_storage: bool,
-    scratch: Scratch,
-}
-
-#[derive(Debug)]
-struct Scored {
-    part: scoring::Part,
-    form: Normalize,
-    /// Per row; kept only where normalisation needs it. Stale on infeasible rows.
-    raw: Vec<i64>,
-    extremes: Extremes,
 }
 
 impl Memo {
     /// Evaluates a pod over all nodes.
-    pub fn build(snap: &Snapshot, profile: &Profile, pod: &Pod) -> Result<Self, Refusal> {
+    pub fn build(
+        snap: &Snapshot,
+        profile: &Profile,
+        pod: &Pod,
+        scratch: &mut Scratch,
+    ) -> Result<Self, Refusal> {
         let mut memo = Memo::default();
-        memo.rebuild(snap, profile, pod)?;
+        memo.rebuild(snap, profile, pod, scratch)?;
         Ok(memo)
     }
 
@@ -76,228 +85,206 @@ impl Memo {
         snap: &Snapshot,
         profile: &Profile,
         pod: &Pod,
+        scratch: &mut Scratch,
     ) -> Result<(), Refusal> {
         self.filters = Filters::new(snap, profile, pod).map_err(Refusal::Rejected)?;
-        self.filters
-            .judge_all(snap, &mut self.verdicts, &mut self.scratch.codes);
-        self.feasible = self.verdicts.iter().filter(|v| **v == FEASIBLE).count();
+        self.keep_filters(snap);
+        self.combined.add_filters(&self.filters, &mut self.kept);
+        self.judge_rows(snap, &mut scratch.codes);
         self.seen = snap.changes.now();
-        self.diagnosis = None;
-        self.crowding.clear();
+        self.failures = Failures::default();
         self.reads_storage = profile
             .pre_filter
             .iter()
             .any(|plugin| plugin.reads_storage(pod));
-        self.score_all(snap, profile, pod)
+        self.score_all(snap, profile, pod, scratch)
+    }
+
+    /// Decides how each filter's codes are kept: by group where it has few.
+    fn keep_filters(&mut self, snap: &Snapshot) {
+        let few = groups::limit(snap.nodes.len());
+        // A node set leaves few rows to look at; all is kept by row.
+        let restricted = self.filters.nodes.is_some();
+        let parts = self.filters.parts.iter().map(|part| {
+            let groups = part.filter.groups().filter(|_| !restricted);
+            match groups.is_some_and(|groups| groups.values.len() <= few) {
+                true => Kept::Groups,
+                false => Kept::Rows(part.filter.reads()),
+            }
+        });
+        self.kept.clear();
+        self.kept.extend(parts);
+    }
+
+    /// Judges all rows by the parts that are kept by row.
+    fn judge_rows(&mut self, snap: &Snapshot, codes: &mut Vec<Code>) {
+        let live = &snap.nodes.live;
+        self.verdicts.clear();
+        if self.filters.nodes.is_some() {
+            let outside = |live: &bool| if *live { LEFT_OUT } else { NO_NODE };
+            self.verdicts.extend(live.iter().map(outside));
+            for row in self.filters.rows(snap) {
+                self.verdicts[row as usize] = self.judge(snap, row, 0);
+            }
+            return;
+        }
+        let state = |live: &bool| if *live { FEASIBLE } else { NO_NODE };
+        self.verdicts.extend(live.iter().map(state));
+        codes.clear();
+        // A row that is no node is rejected from the start, so no filter looks at it.
+        let state = |live: &bool| if *live { Code::Success } else { Code::Skip };
+        codes.extend(live.iter().map(state));
+        for (index, part) in self.filters.parts.iter().enumerate() {
+            if self.kept[index] == Kept::Groups {
+                continue;
+            }
+            part.filter.filter(snap, Rows::All(live.len()), codes);
+            for (verdict, code) in self.verdicts.iter_mut().zip(codes.iter()) {
+                let first = *verdict == FEASIBLE && *code != Code::Success;
+                *verdict = if first { index as Verdict } else { *verdict };
+            }
+        }
+    }
+
+    /// Judges one row by the parts kept by row, from `first` on.
+    fn judge(&self, snap: &Snapshot, row: Row, first: usize) -> Verdict {
+        let parts = self.filters.parts.iter().enumerate().skip(first);
+        for (index, part) in parts.filter(|(index, _)| self.kept[*index] != Kept::Groups) {
+            let mut code = [Code::Success];
+            part.filter.filter(snap, Rows::List(&[row]), &mut code);
+            if code[0] != Code::Success {
+                return index as Verdict;
+            }
+        }
+        FEASIBLE
+    }
+
+    fn score_all(
+        &mut self,
+        snap: &Snapshot,
+        profile: &Profile,
+        pod: &Pod,
+        scratch: &mut Scratch,
+    ) -> Result<(), Refusal> {
+        self.collect_feasible(&mut scratch.touched);
+        let fail = |(_, status)| Refusal::Failed(status);
+        let parts = scoring::parts(snap, profile, pod, &scratch.touched).map_err(fail)?;
+        self.skipped = skipped(profile, &self.filters, &parts);
+        let spare = self.scores.drain(..).map(|s| s.raw);
+        let mut spare: Vec<Vec<i64>> = spare.filter(|raw| raw.capacity() > 0).collect();
+        let few = groups::limit(snap.nodes.len());
+        for part in parts {
+            self.scores.push(Scored::new(part, few));
+        }
+        self.combined.add_scores(&mut self.scores);
+        self.combined
+            .take_in(&self.verdicts, &self.filters, &self.scores);
+        self.base.clear();
+        self.base.resize(self.verdicts.len(), 0);
+        for scored in &mut self.scores {
+            if matches!(scored.kept, Kept::Rows(_)) {
+                let raw = spare.pop().unwrap_or_default();
+                scored.evaluate(snap, &self.verdicts, &mut self.base, (raw, scratch));
+            }
+        }
+        self.measure();
+        self.combined.settle(&mut self.scores);
+        if self.index.is_some() {
+            self.fill_index(scratch);
+        }
+        Ok(())
+    }
+
+    /// Rows that pass all filters, ascending, before the groups are combined.
+    fn collect_feasible(&self, rows: &mut Vec<Row>) {
+        rows.clear();
+        let own = self.verdicts.iter().enumerate();
+        let own = own.filter(|(_, v)| **v == FEASIBLE).map(|(row, _)| row);
+        let parts = self.filters.parts.iter().zip(&self.kept);
+        let grouped = parts.filter(|(_, kept)| **kept == Kept::Groups);
+        let grouped: Vec<_> = grouped.filter_map(|(p, _)| p.filter.groups()).collect();
+        let accepts = |row: &usize| {
+            let mut codes = grouped.iter().map(|g| g.values[g.of_row[*row] as usize]);
+            codes.all(|code| code == Code::Success)
+        };
+        rows.extend(own.filter(accepts).map(|row| row as Row));
+    }
+
+    fn is_feasible(&self, row: Row) -> bool {
+        self.verdicts[row as usize] == FEASIBLE && self.combined.accepts(row)
+    }
+
+    /// Takes the extremes of the scores kept by row anew; whether any moved.
+    fn measure(&mut self) -> bool {
+        let mut moved = false;
+        for at in 0..self.scores.len() {
+            if self.scores[at].varies() {
+                let rows = self.scores[at].raw.iter().enumerate();
+                let rows = rows.filter(|(row, _)| self.is_feasible(*row as Row));
+                let extremes = crate::normalize::Extremes::of(rows.map(|(_, raw)| *raw));
+                moved |= std::mem::replace(&mut self.scores[at].extremes, extremes) != extremes;
+            }
+        }
+        moved
+    }
+
+    /// A row's part of its total, `NEVER` where a filter rejects it by row.
+    fn own_total(&self, row: Row) -> i64 {
+        if self.verdicts[row as usize] != FEASIBLE {
+            return NEVER;
+        }
+        let varying = self.scores.iter().filter(|s| s.varies());
+        varying.fold(self.base[row as usize], |sum, scored| {
+            sum.wrapping_add(scored.weighted(scored.raw[row as usize]))
+        })
+    }
+
+    fn own_totals(&self, totals: &mut Vec<i64>) {
+        totals.clone_from(&self.base);
+        for scored in self.scores.iter().filter(|s| s.varies()) {
+            for (total, raw) in totals.iter_mut().zip(&scored.raw) {
+                *total = total.wrapping_add(scored.weighted(*raw));
+            }
+        }
+        for (total, verdict) in totals.iter_mut().zip(&self.verdicts) {
+            *total = if *verdict == FEASIBLE { *total } else { NEVER };
+        }
     }
 
     pub fn feasible(&self) -> usize {
-        self.feasible
+        self.combined.feasible()
     }
 
     pub fn filters(&self) -> &Filters {
         &self.filters
     }
 
-    pub fn verdicts(&self) -> &[Verdict] {
-        &self.verdicts
+    /// The first part that rejects each row, as [`Filters::judge_all`] has it.
+    pub fn verdicts(&self) -> Vec<Verdict> {
+        let first = |(row, own): (usize, &Verdict)| match *own {
+            NO_NODE | LEFT_OUT => *own,
+            own => own.min(self.combined.verdict(row as Row)),
+        };
+        self.verdicts.iter().enumerate().map(first).collect()
     }
 
-    pub fn index(&self) -> &PickIndex {
-        &self.index
-    }
-
-    pub fn index_mut(&mut self) -> &mut PickIndex {
-        &mut self.index
-    }
-
-    /// What the failure of a pod of this class depends on; `None` if on the pod itself too, which is
-    /// nominated somewhere.
-    fn circumstances(&self, snap: &Snapshot, pod: PodId) -> Option<Circumstances> {
-        let pod = &snap.pods[pod];
-        let nominations = snap.nominations_version();
-        let common = pod.nominated.is_none() && pod.template.may_preempt;
-        common.then_some((self.seen, nominations, pod.template.priority))
-    }
-
-    /// Why no node takes the pod; computed once per class and circumstances.
-    pub fn diagnosis(
-        &mut self,
-        snap: &Snapshot,
-        pod: PodId,
-        crowded: &[(Row, Refused)],
-    ) -> Arc<Diagnosis> {
-        let now = self.circumstances(snap, pod);
-        match &self.diagnosis {
-            Some((known, diagnosis)) if now.is_some_and(|now| now == *known) => {
-                Arc::clone(diagnosis)
-            }
-            _ => {
-                let found = Diagnosis::of_verdicts(snap, &self.filters, &self.verdicts, crowded);
-                let found = Arc::new(found);
-                self.diagnosis = now.map(|now| (now, Arc::clone(&found)));
-                found
-            }
-        }
-    }
-
-    /// What was found out about preemption in the same circumstances.
-    pub fn helpless(&self, snap: &Snapshot, pod: PodId) -> Option<&str> {
-        let (known, text) = self.helpless.as_ref()?;
-        (self.circumstances(snap, pod)? == *known).then_some(text)
-    }
-
-    pub fn set_helpless(&mut self, snap: &Snapshot, pod: PodId, text: &str) {
-        let now = self.circumstances(snap, pod);
-        self.helpless = now.map(|now| (now, text.to_owned()));
-    }
-
-    /// Whether the pod is known to fail now as another of its class did; nothing need be tried then.
-    pub fn fails_alike(&self, snap: &Snapshot, pod: PodId) -> Option<Arc<Diagnosis>> {
-        let (known, diagnosis) = self.diagnosis.as_ref()?;
-        (self.circumstances(snap, pod)? == *known).then(|| Arc::clone(diagnosis))
-    }
-
-    /// Rows where the pods nominated there leave no room for `pod`, ascending.
-    pub fn crowded(&mut self, snap: &mut Snapshot, pod: PodId) -> Vec<(Row, Refused)> {
-        if self
-            .filters
-            .parts
-            .iter()
-            .any(|part| part.filter.counts_pods())
-        {
-            return cycle::crowded(snap, &self.filters, pod);
-        }
-        let priority = snap.pods[pod].template.priority;
-        let own = snap.pods[pod]
-            .nominated
-            .and_then(|name| snap.nodes.row(name));
-        let mut trial = Trial::new(snap, &self.filters, pod);
-        let mut crowded = Vec::new();
-        for row in snap.rows_nominated_above(pod) {
-            let stamp = snap.nominations_stamp(row);
-            let known = self
-                .crowding
-                .get(&row)
-                .filter(|(s, p, _)| (*s, *p) == (stamp, priority));
-            let refused = match known.filter(|_| own != Some(row)) {
-                Some((_, _, refused)) => refused.clone(),
-                None => {
-                    let refused = trial.judge(snap, row).err();
-                    if own != Some(row) {
-                        self.crowding
-                            .insert(row, (stamp, priority, refused.clone()));
-                    }
-                    refused
-                }
-            };
-            crowded.extend(refused.map(|refused| (row, refused)));
-        }
-        trial.end(snap);
-        crowded
+    /// Every row's total, [`NEVER`] where some filter rejects it.
+    pub fn totals(&self) -> Vec<i64> {
+        let mut totals = Vec::new();
+        self.own_totals(&mut totals);
+        self.combined.add_offsets(&mut totals);
+        totals
     }
 
     /// Bytes held, approximately: what bounds the number of memos.
     pub fn size(&self) -> usize {
         let raws: usize = self.scores.iter().map(|s| s.raw.len() * 8).sum();
-        self.verdicts.len() * 18 + raws + 1024
-    }
-
-    fn score_all(&mut self, snap: &Snapshot, profile: &Profile, pod: &Pod) -> Result<(), Refusal> {
-        let len = self.verdicts.len();
-        self.scratch.touched.clear();
-        let rows = self.verdicts.iter().enumerate();
-        let feasible = rows
-            .filter(|(_, v)| **v == FEASIBLE)
-            .map(|(row, _)| row as Row);
-        self.scratch.touched.extend(feasible);
-        let fail = |(_, status)| Refusal::Failed(status);
-        let parts = scoring::parts(snap, profile, pod, &self.scratch.touched).map_err(fail)?;
-        self.skipped = skipped(profile, &self.filters, &parts);
-        self.base.clear();
-        self.base.resize(len, 0);
-        let mut spare: Vec<Vec<i64>> = self.scores.drain(..).map(|s| s.raw).collect();
-        for part in parts {
-            let form = part.score.normalize();
-            let mut raw = match form {
-                Normalize::None => std::mem::take(&mut self.scratch.raw),
-                _ => spare.pop().unwrap_or_default(),
-            };
-            raw.resize(len, 0);
-            part.score.score(snap, Rows::All(len), &mut raw);
-            let (raw, extremes) = if form == Normalize::None {
-                add_weighted(&mut self.base, &raw, part.weight);
-                self.scratch.raw = raw;
-                (Vec::new(), Extremes::of([]))
-            } else {
-                let extremes = self.extremes(&raw);
-                (raw, extremes)
-            };
-            self.scores.push(Scored {
-                part,
-                form,
-                raw,
-                extremes,
-            });
-        }
-        self.fill_index();
-        Ok(())
-    }
-
-    fn extremes(&self, raw: &[i64]) -> Extremes {
-        let rows = raw.iter().zip(&self.verdicts);
-        Extremes::of(rows.filter(|(_, v)| **v == FEASIBLE).map(|(raw, _)| *raw))
-    }
-
-    fn fill_index(&mut self) {
-        let Memo {
-            base,
-            scores,
-            verdicts,
-            index,
-            ..
-        } = self;
-        index.rebuild(|totals| {
-            totals.clone_from(base);
-            for scored in scores.iter().filter(|s| s.form != Normalize::None) {
-                for (total, raw) in totals.iter_mut().zip(&scored.raw) {
-                    *total = total.wrapping_add(scored.weighted(*raw));
-                }
-            }
-            for (total, verdict) in totals.iter_mut().zip(verdicts.iter()) {
-                if *verdict != FEASIBLE {
-                    *total = NEVER;
-                }
-            }
-        });
-    }
-
-    fn total(&self, row: Row) -> i64 {
-        if self.verdicts[row as usize] != FEASIBLE {
-            return NEVER;
-        }
-        let normalized = self.scores.iter().filter(|s| s.form != Normalize::None);
-        normalized.fold(self.base[row as usize], |sum, scored| {
-            sum.wrapping_add(scored.weighted(scored.raw[row as usize]))
-        })
+        let index = self.index.as_ref().map_or(0, PickIndex::size);
+        self.verdicts.len() * 9 + raws + index + self.combined.size() + 1024
     }
 }
 
-impl Scored {
-    fn weighted(&self, raw: i64) -> i64 {
-        self.form
-            .apply(raw, self.extremes)
-            .wrapping_mul(self.part.weight)
-    }
-}
-
-fn add_weighted(base: &mut [i64], raw: &[i64], weight: i64) {
-    for (sum, raw) in base.iter_mut().zip(raw) {
-        *sum = sum.wrapping_add(raw.wrapping_mul(weight));
-    }
-}
-
-/// Plugins of the profile that take no part in judging the pod, each with the role it does not play.
+/// Plugins of the profile that take no part in judging the pod but may come to, each with its role.
 fn skipped(
     profile: &Profile,
     filters: &Filters,
@@ -305,10 +292,19 @@ fn skipped(
 ) -> Vec<(Arc<dyn Plugin>, Point)> {
     let filtering = |p: &Arc<dyn Plugin>| filters.parts.iter().any(|f| f.plugin.name() == p.name());
     let scoring = |p: &Arc<dyn Plugin>| scores.iter().any(|s| s.plugin == p.name());
-    let filters = profile.filter.iter().filter(|p| !filtering(p));
-    let scores = profile.score.iter().map(|(p, _)| p).filter(|p| !scoring(p));
+    let filters = profile
+        .filter
+        .iter()
+        .filter(|p| p.can_wake() && !filtering(p));
+    let scores = profile.score.iter().map(|(p, _)| p);
+    let scores = scores.filter(|p| p.can_wake() && !scoring(p));
     let filters = filters.map(|p| (Arc::clone(p), Point::Filter));
     filters
         .chain(scores.map(|p| (Arc::clone(p), Point::Score)))
         .collect()
+}
+
+/// Whether a form needs the other rows' scores.
+fn is_relative(form: Normalize) -> bool {
+    form != Normalize::None
 }

@@ -1,13 +1,12 @@
 //! The memos of all classes, bounded in memory.
 
 use crate::intern::Symbol;
-use crate::memo::{Memo, Refusal};
+use crate::memo::{Memo, Refusal, Scratch};
 use crate::plugin::KeyWriter;
 use crate::profile::Profile;
 use crate::snapshot::{Pod, Snapshot};
 use crate::template::Template;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
@@ -31,9 +30,8 @@ pub struct Memos {
     budget: usize,
     size: usize,
     clock: u64,
-    entries: FxHashMap<ClassId, Entry>,
-    /// Classes by when they were last used.
-    oldest: BTreeMap<u64, ClassId>,
+    /// Per class.
+    entries: Vec<Option<Entry>>,
     classes: FxHashMap<KeyWriter, ClassId>,
     /// Class by profile and address of the template, which is kept so that its address cannot be reused.
     by_template: FxHashMap<(usize, usize), (Arc<Template>, ClassId)>,
@@ -41,6 +39,7 @@ pub struct Memos {
     epoch: u64,
     /// The memo of a class that was seen once: the next such class takes over its buffers.
     passing: Option<(ClassId, Memo)>,
+    scratch: Scratch,
 }
 
 impl Memos {
@@ -49,22 +48,22 @@ impl Memos {
             budget,
             size: 0,
             clock: 0,
-            entries: FxHashMap::default(),
-            oldest: BTreeMap::new(),
+            entries: Vec::new(),
             classes: FxHashMap::default(),
             by_template: FxHashMap::default(),
             epoch: 0,
             passing: None,
+            scratch: Scratch::default(),
         }
     }
 
     /// How many classes are remembered.
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.entries.iter().flatten().count()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.len() == 0
     }
 
     /// Whether a pod's results can be shared: it has nothing of its own that plugins read.
@@ -72,64 +71,81 @@ impl Memos {
         pod.pin.is_none() && pod.claims.is_empty() && pod.node_name == Symbol::EMPTY
     }
 
-    /// The memo of a shareable pod's class, up to date. A class is kept from its second pod on: where
-    /// every pod is another class, nothing is worth keeping.
+    /// The memo of a shareable pod's class, up to date, and buffers for its use. A class is kept from its
+    /// second pod on: where every pod is another class, nothing is worth keeping.
     pub fn get(
         &mut self,
         snap: &Snapshot,
         profile: (usize, &Profile),
         pod: &Pod,
-    ) -> Result<&mut Memo, Refusal> {
+    ) -> Result<(&mut Memo, &mut Scratch), Refusal> {
         let (class, seen) = self.class(snap, profile, pod);
         self.clock += 1;
-        if let Some(mut entry) = self.take(class) {
-            entry.memo.catch_up(snap, profile.1, pod)?;
-            return Ok(self.keep(class, entry.memo));
-        }
-        let passing = self.passing.take();
-        if let Some((known, mut memo)) = passing {
-            if known == class {
-                memo.catch_up(snap, profile.1, pod)?;
-                return Ok(self.keep(class, memo));
+        let is_kept = matches!(self.entries.get(class as usize), Some(Some(_)));
+        if !is_kept {
+            let memo = self.passing.take();
+            let passed = memo.as_ref().is_some_and(|(known, _)| *known == class);
+            let mut memo = memo.map(|(_, memo)| memo).unwrap_or_default();
+            if !passed {
+                memo.rebuild(snap, profile.1, pod, &mut self.scratch)?;
             }
-            if !seen {
-                memo.rebuild(snap, profile.1, pod)?;
-                return Ok(&mut self.passing.insert((class, memo)).1);
+            if !passed && !seen {
+                let passing = self.passing.insert((class, memo));
+                return Ok((&mut passing.1, &mut self.scratch));
             }
+            memo.ensure_index(&mut self.scratch);
+            self.keep(class, memo);
         }
-        let memo = Memo::build(snap, profile.1, pod)?;
-        if seen {
-            return Ok(self.keep(class, memo));
-        }
-        Ok(&mut self.passing.insert((class, memo)).1)
+        self.kept(class, snap, profile.1, pod)
     }
 
-    fn take(&mut self, class: ClassId) -> Option<Entry> {
-        let entry = self.entries.remove(&class)?;
-        self.oldest.remove(&entry.used);
-        self.size -= entry.size;
-        Some(entry)
+    /// A memo that is kept, caught up.
+    fn kept(
+        &mut self,
+        class: ClassId,
+        snap: &Snapshot,
+        profile: &Profile,
+        pod: &Pod,
+    ) -> Result<(&mut Memo, &mut Scratch), Refusal> {
+        let entry = &mut self.entries[class as usize];
+        let known = entry.as_mut().map(|kept| &mut kept.memo);
+        let caught_up = known.map(|memo| memo.catch_up(snap, profile, pod, &mut self.scratch));
+        if let Some(Err(refusal)) = caught_up {
+            self.size -= entry.take().map_or(0, |entry| entry.size);
+            return Err(refusal);
+        }
+        let kept = entry.as_mut().expect("a class that is kept");
+        kept.used = self.clock;
+        let size = kept.memo.size();
+        self.size = self.size + size - std::mem::replace(&mut kept.size, size);
+        Ok((&mut kept.memo, &mut self.scratch))
     }
 
-    fn keep(&mut self, class: ClassId, memo: Memo) -> &mut Memo {
-        let (size, used) = (memo.size(), self.clock);
-        while self.size + size > self.budget {
-            let Some((_, oldest)) = self.oldest.pop_first() else {
-                break;
-            };
-            if let Some(entry) = self.entries.remove(&oldest) {
+    fn keep(&mut self, class: ClassId, memo: Memo) {
+        let size = memo.size();
+        if self.size + size > self.budget {
+            self.evict();
+        }
+        self.size += size;
+        let used = self.clock;
+        let len = self.entries.len().max(class as usize + 1);
+        self.entries.resize_with(len, || None);
+        self.entries[class as usize] = Some(Entry { memo, size, used });
+    }
+
+    /// Lets the least recently used go until a quarter of the budget is free, so that this is rare.
+    fn evict(&mut self) {
+        let by_age = |(class, entry): (usize, &Option<Entry>)| Some((entry.as_ref()?.used, class));
+        let mut oldest: Vec<_> = self.entries.iter().enumerate().filter_map(by_age).collect();
+        oldest.sort_unstable();
+        for (_, class) in oldest {
+            if self.size <= self.budget / 4 * 3 {
+                return;
+            }
+            if let Some(entry) = self.entries[class].take() {
                 self.size -= entry.size;
             }
         }
-        self.size += size;
-        self.oldest.insert(used, class);
-        let entry = Entry { memo, size, used };
-        &mut self
-            .entries
-            .entry(class)
-            .insert_entry(entry)
-            .into_mut()
-            .memo
     }
 
     /// A pod's class, and whether a pod of it was seen before.

@@ -36,11 +36,17 @@ pub trait Plugin: Debug + Send + Sync {
     /// remembered for `pod`. An upper bound: more than necessary is slow, less is wrong.
     fn affects(&self, snap: &Snapshot, placed: &Template, pod: &Pod) -> Affects;
 
+    /// Whether what is on nodes decides if the plugin skips a pod. If so it implements [`Plugin::wakes`]
+    /// and [`Plugin::wakes_with_node`]; if not, only the pod itself, storage and the world decide.
+    fn can_wake(&self) -> bool {
+        false
+    }
+
     /// Whether a pod of template `placed`, put on a node, can give the plugin something to say about
     /// `pod` at a point where it skipped it. A `Skip` has nothing to follow changes with: it holds until
     /// this is true of one, or something besides nodes and pods changed.
-    fn wakes(&self, snap: &Snapshot, placed: &Template, pod: &Pod, _at: Point) -> bool {
-        self.affects(snap, placed, pod) != Affects::Nothing
+    fn wakes(&self, _: &Snapshot, _placed: &Template, _pod: &Pod, _at: Point) -> bool {
+        false
     }
 
     /// The same for a node that changed, such as one that got the label of a topology key.
@@ -120,6 +126,11 @@ pub trait Filter: Debug + Send + Sync {
         }
     }
 
+    /// What the code of a row depends on.
+    fn reads(&self) -> Reads {
+        Reads::Follow
+    }
+
     /// The codes by group, where a domain of nodes shares its code. `None` where each row has its own,
     /// and after `add_pod` or `remove_pod`.
     fn groups(&self) -> Option<Groups<'_, Code>> {
@@ -147,6 +158,16 @@ pub trait Score: Debug + Send + Sync {
         }
     }
 
+    /// What the raw score of a row depends on.
+    fn reads(&self) -> Reads {
+        Reads::Follow
+    }
+
+    /// Whether the raw scores depend on which rows are feasible; if not, `feasible` need not be told.
+    fn reads_feasible(&self) -> bool {
+        false
+    }
+
     /// Follows a change of the feasible set, told after the changes of the snapshot and once for as
     /// many rows as have come and gone, so that this equals a fresh `pre_score` for the present set;
     /// tells which rows' raw scores may differ. A score whose `pre_score` reads the set must have its own.
@@ -161,6 +182,17 @@ pub trait Score: Debug + Send + Sync {
     }
 
     fn boxed_clone(&self) -> Box<dyn Score>;
+}
+
+/// What a result for one row depends on, apart from the pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// Only what the node says of itself: stays true until a [`Change::Node`] of the row.
+    Node,
+    /// That, and what its own pods use: stays true until any change of the row.
+    Row,
+    /// More; `follow` must be told of every change.
+    Follow,
 }
 
 /// Which rows a change concerns.
@@ -197,14 +229,14 @@ impl Affects {
 /// A number for rows that are alike to one plugin.
 pub type GroupId = u32;
 
-/// Results that all rows of a group share: a row has `values[of_row[row]]`. After a change that concerns
-/// `Nothing`, a `Node` or a `Domain`, only the row of the change can be in another group, while any
-/// group that has rows in what it concerns can have another value; after `Every`, take both anew. Rows
-/// that are not live and groups without rows have any value.
+/// Results that all rows of a group share: a row has `values[of_row[row]]`. As long as `layout` is the
+/// same, only the row of a change can be in another group; any group can have another value. Rows that
+/// are not live and groups without rows have any value.
 #[derive(Clone, Copy, Debug)]
 pub struct Groups<'a, T> {
     pub of_row: &'a [GroupId],
     pub values: &'a [T],
+    pub layout: usize,
 }
 
 /// The rows of one call: all of them, or a list.

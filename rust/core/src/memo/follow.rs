@@ -1,73 +1,24 @@
-//! Keeping a memo in step: the changes of the snapshot go through every part, and only what they can
-//! reach is judged and scored anew.
+//! Keeping a memo in step: the changes of the snapshot go through every part that keeps counts, and only
+//! what they can reach is judged and scored anew.
 
-use super::{Memo, Refusal};
+use super::{Kept, Memo, Refusal, Scratch};
 use crate::filtering::{FEASIBLE, NO_NODE, Verdict};
-use crate::normalize::Normalize;
-use crate::plugin::{Affects, Plugin, Point, Rows};
+use crate::plugin::{Affects, Plugin, Point, Reads, Rows};
 use crate::profile::Profile;
 use crate::snapshot::{Change, Pod, Row, Snapshot};
 use crate::status::Code;
 use std::sync::Arc;
 
-/// Rows that one part must look at again.
-#[derive(Debug, Default)]
-struct Dirty {
-    rows: Vec<Row>,
-    every: bool,
-    all: bool,
-}
+/// Something could not follow: the memo must be made anew.
+struct Lost;
 
-impl Dirty {
-    fn clear(&mut self) {
-        self.rows.clear();
-        self.all = false;
-        self.every = false;
-    }
-
-    fn add(&mut self, snap: &Snapshot, affects: Affects, row: Row) {
-        match affects {
-            Affects::Nothing => {}
-            Affects::Node => self.rows.push(row),
-            Affects::All => self.all = true,
-            Affects::Every => self.every = true,
-            Affects::Domain(key) => {
-                let domains = snap.topology.domains(key);
-                match domains.of(row) {
-                    Some(domain) => self.rows.extend(domains.rows(domain)),
-                    None => self.rows.push(row),
-                }
-            }
-        }
-    }
-
-    /// `len` is the number of all rows.
-    fn settle(&mut self, len: usize) {
-        if self.every {
-            self.rows.clear();
-            self.rows.extend(0..len as Row);
-            return;
-        }
-        self.rows.sort_unstable();
-        self.rows.dedup();
-    }
-}
-
-/// Buffers of [`Memo::catch_up`], kept so that a steady state allocates nothing.
-#[derive(Debug, Default)]
-pub(super) struct Scratch {
-    filters: Vec<Dirty>,
-    scores: Vec<Dirty>,
-    pub(super) codes: Vec<Code>,
-    /// Rows whose feasibility changed, ascending.
-    flipped: Vec<Row>,
-    /// Those of them that are feasible now, and the others.
-    entered: Vec<Row>,
-    left: Vec<Row>,
-    /// Rows whose total must be computed anew.
-    pub(super) touched: Vec<Row>,
-    local: Vec<Row>,
-    pub(super) raw: Vec<i64>,
+/// What the parts kept by group made of the changes.
+#[derive(Clone, Copy, Default)]
+struct Moves {
+    /// Some group has another value, or some row another group.
+    groups: bool,
+    /// Some group is accepted that was not, or the other way round.
+    verdicts: bool,
 }
 
 impl Memo {
@@ -78,37 +29,43 @@ impl Memo {
         snap: &Snapshot,
         profile: &Profile,
         pod: &Pod,
+        scratch: &mut Scratch,
     ) -> Result<(), Refusal> {
         let Some(changes) = snap.changes.since(self.seen) else {
-            return self.remake(snap, profile, pod);
+            return self.rebuild(snap, profile, pod, scratch);
         };
         if changes.is_empty() {
             return Ok(());
         }
         if changes.len() > self.verdicts.len() / 4 + 64 || self.must_remake(snap, changes, pod) {
-            return self.remake(snap, profile, pod);
+            return self.rebuild(snap, profile, pod, scratch);
         }
-        if !self.crowding.is_empty() {
-            for row in changes.iter().filter_map(Change::row) {
-                self.crowding.remove(&row);
-            }
-        }
-        let mut scratch = std::mem::take(&mut self.scratch);
-        let followed = self.follow_filters(snap, changes, &mut scratch);
-        let scored = followed && self.follow_scores(snap, changes, &mut scratch);
-        self.scratch = scratch;
-        if !followed {
-            return self.remake(snap, profile, pod);
-        }
+        self.failures.follow(changes);
+        scratch.collect(changes, self.verdicts.len());
+        let Ok(mut moves) = self.follow_filters(snap, changes, scratch) else {
+            return self.rebuild(snap, profile, pod, scratch);
+        };
         self.seen = snap.changes.now();
-        if !scored {
-            self.score_all(snap, profile, pod)?;
+        if self
+            .follow_scores(snap, changes, &mut moves, scratch)
+            .is_err()
+        {
+            return self.rescore_all(snap, profile, pod, scratch);
         }
-        Ok(())
+        self.finish(snap, moves, scratch)
+            .or_else(|Lost| self.rescore_all(snap, profile, pod, scratch))
     }
 
-    fn remake(&mut self, snap: &Snapshot, profile: &Profile, pod: &Pod) -> Result<(), Refusal> {
-        self.rebuild(snap, profile, pod)
+    /// Makes everything but the verdicts anew.
+    fn rescore_all(
+        &mut self,
+        snap: &Snapshot,
+        profile: &Profile,
+        pod: &Pod,
+        scratch: &mut Scratch,
+    ) -> Result<(), Refusal> {
+        self.combined.add_filters(&self.filters, &mut self.kept);
+        self.score_all(snap, profile, pod, scratch)
     }
 
     /// Whether a change reaches beyond what the parts can follow.
@@ -135,214 +92,312 @@ impl Memo {
         })
     }
 
-    /// Follows the changes in all filters and notes the rows whose feasibility flipped; false if some
-    /// filter must be made anew.
+    /// Follows the changes in all filters, and judges anew what they can reach by row.
     fn follow_filters(
         &mut self,
         snap: &Snapshot,
         changes: &[Change],
         scratch: &mut Scratch,
-    ) -> bool {
-        let parts = self.filters.parts.len();
-        let Scratch {
-            filters: dirty,
-            codes,
-            flipped,
-            ..
-        } = scratch;
-        dirty.resize_with(parts, Dirty::default);
-        for (part, dirty) in self.filters.parts.iter_mut().zip(dirty.iter_mut()) {
+    ) -> Result<Moves, Lost> {
+        let mut moves = Moves::default();
+        let parts = self.filters.parts.iter_mut().zip(&self.kept).enumerate();
+        let len = self.kept.len();
+        scratch
+            .filters
+            .resize_with(scratch.filters.len().max(len), Default::default);
+        for (at, (part, kept)) in parts {
+            let dirty = &mut scratch.filters[at];
             dirty.clear();
-            for change in changes {
-                if let Some(row) = change.row() {
-                    dirty.add(snap, part.filter_mut().follow(snap, change), row);
-                }
+            if matches!(kept, Kept::Rows(Reads::Node | Reads::Row)) {
+                continue;
             }
-            if dirty.all {
-                return false;
+            for change in changes {
+                let Some(row) = change.row() else { continue };
+                match (part.filter_mut().follow(snap, change), kept) {
+                    (Affects::All, _) => return Err(Lost),
+                    (affects, Kept::Groups) => moves.groups |= affects != Affects::Nothing,
+                    (affects, Kept::Rows(_)) => dirty.add(snap, affects, row),
+                }
             }
             dirty.settle(self.verdicts.len());
         }
-        flipped.clear();
-        for (index, dirty) in dirty.iter().enumerate() {
-            if dirty.rows.is_empty() {
+        self.rejudge_rows(snap, scratch);
+        if moves.groups {
+            moves.verdicts = self.combined.rejudge(&self.filters);
+        }
+        Ok(moves)
+    }
+
+    fn rejudge_rows(&mut self, snap: &Snapshot, scratch: &mut Scratch) {
+        scratch.revised.clear();
+        scratch.set.clear(self.verdicts.len());
+        for at in 0..self.kept.len() {
+            let Scratch {
+                codes,
+                moved,
+                renewed,
+                filters,
+                revised,
+                set,
+                ..
+            } = scratch;
+            let rows = match self.kept[at] {
+                Kept::Rows(Reads::Row) => moved,
+                Kept::Rows(Reads::Node) => renewed,
+                Kept::Rows(Reads::Follow) => &mut filters[at].rows,
+                Kept::Groups => continue,
+            };
+            if rows.is_empty() {
                 continue;
             }
             codes.clear();
-            codes.resize(dirty.rows.len(), Code::Success);
-            let filter = &self.filters.parts[index].filter;
-            filter.filter(snap, Rows::List(&dirty.rows), codes);
-            for (&row, code) in dirty.rows.iter().zip(codes.iter()) {
-                self.revise(snap, row, index as Verdict, *code == Code::Success, flipped);
+            codes.resize(rows.len(), Code::Success);
+            let filter = &self.filters.parts[at].filter;
+            filter.filter(snap, Rows::List(rows), codes);
+            for (&row, code) in rows.iter().zip(codes.iter()) {
+                let before = self.verdicts[row as usize];
+                if self.revise(snap, row, at as Verdict, *code == Code::Success) && set.insert(row)
+                {
+                    revised.push((row, before == FEASIBLE));
+                }
             }
         }
-        flipped.sort_unstable();
+        // A row may be rejected by one part and accepted by another: what counts is the end.
+        let verdicts = &self.verdicts;
+        let flips = |(row, was): &(Row, bool)| (verdicts[*row as usize] == FEASIBLE) != *was;
+        scratch.revised.retain(flips);
+        for (row, was) in &scratch.revised {
+            self.combined.count(*row, !*was);
+        }
+    }
+
+    /// Records that part `index` now accepts or rejects `row`; an earlier part's rejection stands. Whether
+    /// the row's verdict changed.
+    fn revise(&mut self, snap: &Snapshot, row: Row, index: Verdict, accepts: bool) -> bool {
+        let before = self.verdicts[row as usize];
+        let after = match (accepts, before) {
+            (_, NO_NODE) => return false,
+            (false, FEASIBLE) => index,
+            (false, first) if index < first => index,
+            (true, first) if first == index => self.judge(snap, row, usize::from(index) + 1),
+            _ => return false,
+        };
+        self.verdicts[row as usize] = after;
         true
     }
 
-    /// Records that part `index` now accepts or rejects `row`. An earlier part's rejection stands.
-    fn revise(
-        &mut self,
-        snap: &Snapshot,
-        row: Row,
-        index: Verdict,
-        accepts: bool,
-        flipped: &mut Vec<Row>,
-    ) {
-        let before = self.verdicts[row as usize];
-        let after = match (accepts, before) {
-            (_, NO_NODE) => return,
-            (false, FEASIBLE) => index,
-            (false, first) if index < first => index,
-            (true, first) if first == index => {
-                self.filters.judge(snap, row, usize::from(index) + 1)
-            }
-            _ => return,
-        };
-        self.verdicts[row as usize] = after;
-        if (before == FEASIBLE) != (after == FEASIBLE) {
-            self.feasible = if after == FEASIBLE {
-                self.feasible + 1
-            } else {
-                self.feasible - 1
-            };
-            // A row may flip twice when two parts changed; then it has not flipped at all.
-            match flipped.iter().position(|r| *r == row) {
-                Some(at) => drop(flipped.swap_remove(at)),
-                None => flipped.push(row),
-            }
-        }
-    }
-
-    /// Follows the changes in all scores; false if some score must be made anew.
+    /// Follows the changes in all scores.
     fn follow_scores(
         &mut self,
         snap: &Snapshot,
         changes: &[Change],
+        moves: &mut Moves,
         scratch: &mut Scratch,
-    ) -> bool {
-        let Scratch {
-            scores: dirty,
-            flipped,
-            entered,
-            left,
-            ..
-        } = scratch;
-        let is_feasible = |row: &Row| self.verdicts[*row as usize] == FEASIBLE;
-        entered.clear();
-        entered.extend(flipped.iter().filter(|row| is_feasible(row)));
-        left.clear();
-        left.extend(flipped.iter().filter(|row| !is_feasible(row)));
-        dirty.resize_with(self.scores.len(), Dirty::default);
-        for (scored, dirty) in self.scores.iter_mut().zip(dirty.iter_mut()) {
+    ) -> Result<(), Lost> {
+        let len = self.scores.len();
+        scratch
+            .scores
+            .resize_with(scratch.scores.len().max(len), Default::default);
+        for (scored, dirty) in self.scores.iter_mut().zip(&mut scratch.scores) {
             dirty.clear();
+            if matches!(scored.kept, Kept::Rows(Reads::Node | Reads::Row)) {
+                continue;
+            }
             for change in changes {
-                if let Some(row) = change.row() {
-                    dirty.add(snap, scored.part.score.follow(snap, change), row);
+                let Some(row) = change.row() else { continue };
+                match (scored.part.score.follow(snap, change), scored.kept) {
+                    (Affects::All, _) => return Err(Lost),
+                    (affects, Kept::Groups) => moves.groups |= affects != Affects::Nothing,
+                    (affects, Kept::Rows(_)) => dirty.add(snap, affects, row),
                 }
             }
-            if let Some(&row) = flipped.first() {
-                dirty.add(snap, scored.part.score.feasible(snap, entered, left), row);
-            }
-            if dirty.all {
-                return false;
-            }
         }
-        self.rescore(snap, scratch);
-        true
+        self.follow_feasible(snap, moves, scratch)
     }
 
-    fn rescore(&mut self, snap: &Snapshot, scratch: &mut Scratch) {
+    /// Tells the scores that ask for it which rows came to and left the feasible set.
+    fn follow_feasible(
+        &mut self,
+        snap: &Snapshot,
+        moves: &mut Moves,
+        scratch: &mut Scratch,
+    ) -> Result<(), Lost> {
+        let asks = |s: &super::Scored| s.part.score.reads_feasible();
+        if !self.scores.iter().any(asks) {
+            return Ok(());
+        }
+        if moves.verdicts {
+            // Whole groups came or went; what the set was is no longer known.
+            return Err(Lost);
+        }
         let Scratch {
+            revised,
+            entered,
+            left,
+            scores,
+            ..
+        } = scratch;
+        let counts = |(row, _): &&(Row, bool)| self.combined.accepts(*row);
+        let rows = |was: bool| {
+            let rows = revised.iter().filter(counts);
+            rows.filter(move |(_, before)| *before == was)
+                .map(|(row, _)| *row)
+        };
+        entered.clear();
+        entered.extend(rows(false));
+        left.clear();
+        left.extend(rows(true));
+        let Some(row) = entered.iter().chain(left.iter()).next().copied() else {
+            return Ok(());
+        };
+        for (scored, dirty) in self.scores.iter_mut().zip(scores) {
+            match (scored.part.score.feasible(snap, entered, left), scored.kept) {
+                (Affects::All, _) => return Err(Lost),
+                (affects, Kept::Groups) => moves.groups |= affects != Affects::Nothing,
+                (affects, Kept::Rows(_)) => dirty.add(snap, affects, row),
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings totals, groups and the index up to date.
+    fn finish(&mut self, snap: &Snapshot, moves: Moves, scratch: &mut Scratch) -> Result<(), Lost> {
+        if moves.groups && !self.combined.holds(&self.scores) {
+            return Err(Lost);
+        }
+        self.rescore_base(snap, scratch);
+        let mut moved = self.rescore_varying(snap, scratch)?;
+        scratch
+            .touched
+            .extend(scratch.revised.iter().map(|(row, _)| *row));
+        if moves.verdicts || !scratch.revised.is_empty() {
+            moved |= self.measure();
+        }
+        if moves.groups && self.combined.has_scores() {
+            self.regroup(&scratch.moved);
+        }
+        if moves.groups || !scratch.revised.is_empty() {
+            self.combined.settle(&mut self.scores);
+        }
+        if self.index.is_none() {
+            return Ok(());
+        }
+        let many = scratch.touched.len() > self.verdicts.len() / 16 + 16;
+        if moved || many {
+            self.fill_index(scratch);
+            return Ok(());
+        }
+        for &row in &scratch.touched {
+            let total = self.own_total(row);
+            if let Some(index) = &mut self.index {
+                index.set(row, total);
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the rows of the changes in the groups they now belong to.
+    fn regroup(&mut self, rows: &[Row]) {
+        for &row in rows {
+            let is_alive = self.verdicts[row as usize] == FEASIBLE;
+            let combined = &mut self.combined;
+            let moved = combined.regroup(row, is_alive, &self.filters, &self.scores);
+            if let (Some(group), Some(index)) = (moved, &mut self.index) {
+                index.ensure_groups(self.combined.groups.len());
+                index.regroup(row, group);
+            }
+        }
+    }
+
+    /// Sums up the scores that need no normalisation for the rows that may have others; notes the rows.
+    fn rescore_base(&mut self, snap: &Snapshot, scratch: &mut Scratch) {
+        let Scratch {
+            moved,
+            renewed,
             scores: dirty,
-            flipped,
             touched,
-            local,
             raw,
             ..
         } = scratch;
-        local.clear();
-        local.extend_from_slice(flipped);
-        for (scored, dirty) in self.scores.iter().zip(dirty.iter_mut()) {
-            if scored.form == Normalize::None {
-                dirty.settle(self.verdicts.len());
-                local.extend_from_slice(&dirty.rows);
-            }
-        }
-        local.sort_unstable();
-        local.dedup();
-        self.rescore_base(snap, local, raw);
         touched.clear();
-        touched.extend_from_slice(local);
-        let mut moved = false;
-        for (at, dirty) in dirty.iter_mut().enumerate() {
-            if self.scores[at].form == Normalize::None {
-                continue;
+        let in_base = |scored: &&super::Scored| scored.is_in_base();
+        let mut parts = self.scores.iter().filter(in_base);
+        let reads_row = parts.any(|scored| scored.kept == Kept::Rows(Reads::Row));
+        touched.extend_from_slice(if reads_row { moved } else { renewed });
+        let mut more = false;
+        for (scored, dirty) in self.scores.iter().zip(dirty.iter_mut()) {
+            if scored.is_in_base() && (dirty.every || !dirty.rows.is_empty()) {
+                dirty.settle(self.verdicts.len());
+                touched.extend_from_slice(&dirty.rows);
+                more = true;
             }
-            dirty.rows.extend_from_slice(flipped);
-            dirty.settle(self.verdicts.len());
-            moved |= self.rescore_raw(snap, at, &dirty.rows, flipped, raw);
-            touched.extend_from_slice(&dirty.rows);
         }
-        touched.sort_unstable();
-        touched.dedup();
-        if moved || touched.len() > self.verdicts.len() / 8 {
-            self.fill_index();
+        if more {
+            touched.sort_unstable();
+            touched.dedup();
+        }
+        if touched.is_empty() {
             return;
         }
         for &row in touched.iter() {
-            let total = self.total(row);
-            self.index.set(row, total);
-        }
-    }
-
-    fn rescore_base(&mut self, snap: &Snapshot, rows: &[Row], raw: &mut Vec<i64>) {
-        if rows.is_empty() {
-            return;
-        }
-        for &row in rows {
             self.base[row as usize] = 0;
         }
-        for scored in self.scores.iter().filter(|s| s.form == Normalize::None) {
+        for scored in self.scores.iter().filter(in_base) {
             raw.clear();
-            raw.resize(rows.len(), 0);
-            scored.part.score.score(snap, Rows::List(rows), raw);
-            for (&row, raw) in rows.iter().zip(raw.iter()) {
+            raw.resize(touched.len(), 0);
+            scored.part.score.score(snap, Rows::List(touched), raw);
+            for (&row, raw) in touched.iter().zip(raw.iter()) {
                 let sum = &mut self.base[row as usize];
                 *sum = sum.wrapping_add(raw.wrapping_mul(scored.part.weight));
             }
         }
     }
 
-    /// Scores `rows` (all flipped rows among them) anew for one part; whether its extremes moved.
-    fn rescore_raw(
-        &mut self,
-        snap: &Snapshot,
-        at: usize,
-        rows: &[Row],
-        flipped: &[Row],
-        raw: &mut Vec<i64>,
-    ) -> bool {
-        if rows.is_empty() {
-            return false;
+    /// Scores anew what is normalised and kept by row; notes the rows. Whether any extremes moved.
+    fn rescore_varying(&mut self, snap: &Snapshot, scratch: &mut Scratch) -> Result<bool, Lost> {
+        let mut moved = false;
+        for at in 0..self.scores.len() {
+            let scored = &self.scores[at];
+            let rows = match scored.kept {
+                Kept::Groups => continue,
+                Kept::Rows(_) if scored.is_in_base() => continue,
+                Kept::Rows(Reads::Row) => &scratch.moved,
+                Kept::Rows(Reads::Node) => &scratch.renewed,
+                Kept::Rows(Reads::Follow) => {
+                    scratch.scores[at].settle(self.verdicts.len());
+                    &scratch.scores[at].rows
+                }
+            };
+            if rows.is_empty() {
+                continue;
+            }
+            let raw = &mut scratch.raw;
+            raw.clear();
+            raw.resize(rows.len(), 0);
+            scored.part.score.score(snap, Rows::List(rows), raw);
+            if let Some(constant) = scored.constant {
+                let live = |row: &Row| self.verdicts[*row as usize] != NO_NODE;
+                let mut pairs = rows.iter().zip(raw.iter());
+                if pairs.any(|(row, raw)| live(row) && *raw != constant) {
+                    return Err(Lost);
+                }
+                continue;
+            }
+            scratch.touched.extend_from_slice(rows);
+            let mut rescan = false;
+            for (&row, &new) in rows.iter().zip(raw.iter()) {
+                let counts = self.is_feasible(row);
+                let scored = &mut self.scores[at];
+                let old = std::mem::replace(&mut scored.raw[row as usize], new);
+                let known = scored.extremes;
+                // An extreme may leave with this row: only a scan can tell what is next.
+                rescan |= counts && old != new && (old == known.min || old == known.max);
+                rescan |= counts && (new < known.min || new > known.max);
+            }
+            if rescan {
+                moved |= self.measure();
+            }
         }
-        raw.clear();
-        raw.resize(rows.len(), 0);
-        let scored = &mut self.scores[at];
-        scored.part.score.score(snap, Rows::List(rows), raw);
-        let before = scored.extremes;
-        let mut rescan = false;
-        for (&row, &new) in rows.iter().zip(raw.iter()) {
-            let old = std::mem::replace(&mut scored.raw[row as usize], new);
-            let now = self.verdicts[row as usize] == FEASIBLE;
-            let was = now != flipped.binary_search(&row).is_ok();
-            // An extreme may leave with this row: only a scan can tell what is next.
-            rescan |= was && (old == before.min || old == before.max) && !(now && old == new);
-            rescan |= now && (new < before.min || new > before.max);
-        }
-        if rescan {
-            self.scores[at].extremes = self.extremes(&self.scores[at].raw);
-        }
-        self.scores[at].extremes != before
+        Ok(moved)
     }
 }

@@ -2,7 +2,7 @@
 //! Pods without claims see what they see upstream: a filter that skips them and a score of 0.
 
 use crate::normalize::Normalize;
-use crate::plugin::{Affects, KeyWriter, Plugin, PreFilter, PreScore, Rows, Score};
+use crate::plugin::{Affects, KeyWriter, Plugin, PreFilter, PreScore, Reads, Rows, Score};
 use crate::snapshot::{Change, Pod, Row, Snapshot};
 use crate::status::Status;
 use crate::template::Template;
@@ -61,6 +61,10 @@ impl Score for Nothing {
 
     fn follow(&mut self, _: &Snapshot, _: &Change) -> Affects {
         Affects::Nothing
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Node
     }
 
     fn boxed_clone(&self) -> Box<dyn Score> {

@@ -2,7 +2,7 @@
 
 use crate::intern::Symbol;
 use crate::normalize::MAX_SCORE;
-use crate::plugin::{Affects, KeyWriter, Plugin, PreScore, Rows, Score};
+use crate::plugin::{Affects, KeyWriter, Plugin, PreScore, Reads, Rows, Score};
 use crate::snapshot::{Change, Pod, Row, Snapshot};
 use crate::template::Template;
 use serde_json::Value;
@@ -141,6 +141,10 @@ impl Score for Locality {
             Change::Node { .. } => Affects::Node,
             _ => Affects::Nothing,
         }
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Node
     }
 
     fn boxed_clone(&self) -> Box<dyn Score> {

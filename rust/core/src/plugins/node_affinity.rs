@@ -4,7 +4,7 @@ use super::resource_spec;
 use crate::intern::{Interner, Symbol};
 use crate::normalize::Normalize;
 use crate::object;
-use crate::plugin::{Affects, Filter, KeyWriter, Plugin, PreFilter, PreScore, Rows, Score};
+use crate::plugin::{Affects, Filter, KeyWriter, Plugin, PreFilter, PreScore, Reads, Rows, Score};
 use crate::snapshot::{Change, Pod, Row, Snapshot};
 use crate::status::{Code, Status};
 use crate::template::{FieldRequirement, NodeTerm, NodeTerms, PreferredTerm, Template};
@@ -197,6 +197,10 @@ impl Filter for Required {
         follow(change)
     }
 
+    fn reads(&self) -> Reads {
+        Reads::Node
+    }
+
     fn boxed_clone(&self) -> Box<dyn Filter> {
         Box::new(self.clone())
     }
@@ -229,6 +233,10 @@ impl Score for Preferred {
 
     fn follow(&mut self, _: &Snapshot, change: &Change) -> Affects {
         follow(change)
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Node
     }
 
     fn boxed_clone(&self) -> Box<dyn Score> {

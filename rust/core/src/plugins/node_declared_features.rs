@@ -1,7 +1,7 @@
 //! NodeDeclaredFeatures: a pod runs only where the node declares the features it needs.
 
 use crate::intern::Symbol;
-use crate::plugin::{Affects, Filter, KeyWriter, Plugin, PreFilter, Rows};
+use crate::plugin::{Affects, Filter, KeyWriter, Plugin, PreFilter, Reads, Rows};
 use crate::snapshot::{Change, Pod, Row, Snapshot};
 use crate::status::{Code, Status};
 use crate::template::Template;
@@ -83,6 +83,10 @@ impl Filter for Needed {
             Change::Node { .. } => Affects::Node,
             _ => Affects::Nothing,
         }
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Node
     }
 
     fn boxed_clone(&self) -> Box<dyn Filter> {

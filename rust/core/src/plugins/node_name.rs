@@ -1,7 +1,7 @@
 //! NodeName: a pod that names its node already may only be there.
 
 use crate::intern::Symbol;
-use crate::plugin::{Affects, Filter, KeyWriter, Plugin, PreFilter, Rows};
+use crate::plugin::{Affects, Filter, KeyWriter, Plugin, PreFilter, Reads, Rows};
 use crate::snapshot::{Change, Pod, Row, Snapshot};
 use crate::status::{Code, Status};
 use crate::template::Template;
@@ -78,6 +78,10 @@ impl Filter for Wanted {
             Change::Node { .. } => Affects::Node,
             _ => Affects::Nothing,
         }
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Node
     }
 
     fn boxed_clone(&self) -> Box<dyn Filter> {

@@ -1,7 +1,7 @@
 //! NodePorts: a host port is taken once per node.
 
 use crate::intern::Symbol;
-use crate::plugin::{Affects, Filter, KeyWriter, Plugin, PreFilter, Rows};
+use crate::plugin::{Affects, Filter, KeyWriter, Plugin, PreFilter, Reads, Rows};
 use crate::snapshot::{Change, Pod, Row, Snapshot};
 use crate::status::{Code, Status};
 use crate::template::{HostPort, Template};
@@ -109,6 +109,10 @@ impl Filter for Wanted {
             Change::Node { .. } => Affects::Node,
             _ => Affects::Nothing,
         }
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Row
     }
 
     fn boxed_clone(&self) -> Box<dyn Filter> {

@@ -2,7 +2,7 @@
 
 use super::taints::{self, tolerates};
 use crate::intern::Symbol;
-use crate::plugin::{Affects, Filter, KeyWriter, Plugin, PreFilter, Rows};
+use crate::plugin::{Affects, Filter, KeyWriter, Plugin, PreFilter, Reads, Rows};
 use crate::snapshot::{Change, Effect, Pod, Row, Snapshot, Taint};
 use crate::status::{Code, Status};
 use crate::template::Template;
@@ -85,6 +85,10 @@ impl Filter for Cordon {
             Change::Node { .. } => Affects::Node,
             _ => Affects::Nothing,
         }
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Node
     }
 
     fn boxed_clone(&self) -> Box<dyn Filter> {

@@ -2,7 +2,7 @@
 
 use super::taints::{Effects, tolerates};
 use crate::normalize::Normalize;
-use crate::plugin::{Affects, Filter, KeyWriter, Plugin, PreFilter, PreScore, Rows, Score};
+use crate::plugin::{Affects, Filter, KeyWriter, Plugin, PreFilter, PreScore, Reads, Rows, Score};
 use crate::snapshot::{Change, Effect, Pod, Row, Snapshot};
 use crate::status::{Code, Status};
 use crate::template::{Template, Toleration};
@@ -113,6 +113,10 @@ impl Filter for Tolerated {
         follow(change)
     }
 
+    fn reads(&self) -> Reads {
+        Reads::Node
+    }
+
     fn boxed_clone(&self) -> Box<dyn Filter> {
         Box::new(self.clone())
     }
@@ -143,6 +147,10 @@ impl Score for Tolerated {
 
     fn follow(&mut self, _: &Snapshot, change: &Change) -> Affects {
         follow(change)
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Node
     }
 
     fn boxed_clone(&self) -> Box<dyn Score> {

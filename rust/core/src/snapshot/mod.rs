@@ -347,6 +347,11 @@ impl Snapshot {
         nominated.filter(below).collect()
     }
 
+    /// Whether any pod is nominated anywhere.
+    pub fn has_nominations(&self) -> bool {
+        !self.nominations.is_empty()
+    }
+
     /// Changes whenever a nomination does, anywhere or on one row.
     pub fn nominations_version(&self) -> u64 {
         self.nominations.version()

@@ -35,6 +35,10 @@ impl Nominations {
         }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.node_of.is_empty()
+    }
+
     pub(super) fn version(&self) -> u64 {
         self.version
     }

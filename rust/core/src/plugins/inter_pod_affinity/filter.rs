@@ -288,6 +288,7 @@ impl Filter for Hard {
         (!self.hypothetical).then(|| Groups {
             of_row: self.rule.partition.of_rows(),
             values: &self.codes,
+            layout: 0,
         })
     }
 

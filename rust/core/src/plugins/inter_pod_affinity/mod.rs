@@ -155,6 +155,10 @@ impl Plugin for InterPodAffinity {
         affects
     }
 
+    fn can_wake(&self) -> bool {
+        true
+    }
+
     fn wakes(&self, snap: &Snapshot, placed: &Template, pod: &Pod, at: Point) -> bool {
         let placed = (placed.namespace, &placed.labels, &placed.affinity);
         self.meet(snap, placed, pod, at)

@@ -240,6 +240,7 @@ impl Soft {
         Groups {
             of_row: self.partition.of_rows(),
             values: &self.values,
+            layout: 0,
         }
     }
 }

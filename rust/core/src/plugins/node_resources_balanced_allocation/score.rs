@@ -1,7 +1,7 @@
 use super::super::lanes::{LANES, Run, SHORT, each_run};
 use super::super::resource_spec::Scored;
 use super::dense::{Lanes, approximate, exact};
-use crate::plugin::{Affects, Rows, Score};
+use crate::plugin::{Affects, Reads, Rows, Score};
 use crate::snapshot::{Change, Nodes, Row, Snapshot};
 
 /// A configured resource and how much of it the pod requests.
@@ -114,6 +114,10 @@ impl Score for Balance {
             Change::Placed { .. } | Change::Removed { .. } | Change::Node { .. } => Affects::Node,
             Change::Storage | Change::World => Affects::Nothing,
         }
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Row
     }
 
     fn boxed_clone(&self) -> Box<dyn Score> {

@@ -1,7 +1,7 @@
 //! Whether a node has enough left.
 
 use super::super::lanes::{Run, SHORT, each_run};
-use crate::plugin::{Affects, Filter, Rows};
+use crate::plugin::{Affects, Filter, Reads, Rows};
 use crate::resources::{EPHEMERAL_STORAGE, ResourceId};
 use crate::snapshot::{Change, Nodes, Row, Snapshot};
 use crate::status::{Code, Reason, Status};
@@ -156,6 +156,10 @@ impl Filter for Needs {
             Change::Placed { .. } | Change::Removed { .. } | Change::Node { .. } => Affects::Node,
             Change::Storage | Change::World => Affects::Nothing,
         }
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Row
     }
 
     fn boxed_clone(&self) -> Box<dyn Filter> {

@@ -3,7 +3,7 @@
 use super::super::lanes::{LANES, Run, SHORT, each_run, float, floor, integer, is_exact, nearest};
 use super::super::resource_spec::Scored;
 use super::strategy::{Strategy, Usage};
-use crate::plugin::{Affects, Rows, Score};
+use crate::plugin::{Affects, Reads, Rows, Score};
 use crate::resources::{CPU, MEMORY};
 use crate::snapshot::{Change, Column, Nodes, Row, Snapshot};
 use multiversion::multiversion;
@@ -123,6 +123,10 @@ impl Score for Allocation {
             Change::Placed { .. } | Change::Removed { .. } | Change::Node { .. } => Affects::Node,
             Change::Storage | Change::World => Affects::Nothing,
         }
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Row
     }
 
     fn boxed_clone(&self) -> Box<dyn Score> {

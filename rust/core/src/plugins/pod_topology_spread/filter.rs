@@ -302,6 +302,7 @@ impl Filter for HardSpread {
         (!self.hypothetical).then(|| Groups {
             of_row: self.rule.partition.of_rows(),
             values: &self.codes,
+            layout: 0,
         })
     }
 

@@ -12,7 +12,7 @@ use super::inclusion::Inclusion;
 use super::taints;
 use crate::intern::Symbol;
 use crate::object::TopologySpreadConstraint;
-use crate::plugin::{Affects, KeyWriter, Plugin, Point, PreFilter, PreScore};
+use crate::plugin::{Affects, KeyWriter, Plugin, PreFilter, PreScore};
 use crate::selector::{Labels, Selector};
 use crate::snapshot::{Pod, Row, Snapshot};
 use crate::status::Status;
@@ -268,10 +268,5 @@ impl Plugin for PodTopologySpread {
         } else {
             Affects::Nothing
         }
-    }
-
-    /// It skips pods without constraints of the kind, whoever is on the nodes.
-    fn wakes(&self, _: &Snapshot, _: &Template, _: &Pod, _: Point) -> bool {
-        false
     }
 }

@@ -218,6 +218,10 @@ impl Score for SoftSpread {
         }
     }
 
+    fn reads_feasible(&self) -> bool {
+        true
+    }
+
     fn feasible(&mut self, _: &Snapshot, entered: &[Row], left: &[Row]) -> Affects {
         let gone = left.iter().map(|row| (*row, false));
         for (row, entered) in entered.iter().map(|row| (*row, true)).chain(gone) {
@@ -248,6 +252,7 @@ impl SoftSpread {
                 .of_rows()
                 .unwrap_or(self.rule.partition.of_rows()),
             values: &self.values,
+            layout: self.hosts.width(),
         }
     }
 }

@@ -1,0 +1,114 @@
+//! One score plugin's part in the totals.
+
+use super::{Kept, Scratch, is_relative};
+use crate::filtering::{NO_NODE, Verdict};
+use crate::normalize::{Extremes, Normalize};
+use crate::plugin::{GroupId, Rows};
+use crate::scoring;
+use crate::snapshot::Snapshot;
+
+#[derive(Debug)]
+pub(super) struct Scored {
+    pub(super) part: scoring::Part,
+    pub(super) form: Normalize,
+    pub(super) kept: Kept,
+    /// Per row, where it is kept by row, normalised, and not the same everywhere.
+    pub(super) raw: Vec<i64>,
+    /// Of all nodes, where it is kept by row, normalised, and the same everywhere.
+    pub(super) constant: Option<i64>,
+    /// Over the feasible rows.
+    pub(super) extremes: Extremes,
+}
+
+impl Scored {
+    /// `few` is the most groups worth keeping.
+    pub(super) fn new(part: scoring::Part, few: usize) -> Self {
+        let groups = part.score.groups();
+        let kept = match groups.is_some_and(|groups| groups.values.len() <= few) {
+            true => Kept::Groups,
+            false => Kept::Rows(part.score.reads()),
+        };
+        Scored {
+            form: part.score.normalize(),
+            part,
+            kept,
+            raw: Vec::new(),
+            constant: None,
+            extremes: Extremes::of([]),
+        }
+    }
+
+    /// Whether it has a raw score of its own for each row.
+    pub(super) fn varies(&self) -> bool {
+        !self.raw.is_empty()
+    }
+
+    /// Whether rows have it in `base`.
+    pub(super) fn is_in_base(&self) -> bool {
+        matches!(self.kept, Kept::Rows(_)) && !is_relative(self.form)
+    }
+
+    pub(super) fn weighted(&self, raw: i64) -> i64 {
+        let normalized = self.form.apply(raw, self.extremes);
+        normalized.wrapping_mul(self.part.weight)
+    }
+
+    /// What a score that is the same everywhere adds to every total.
+    pub(super) fn everywhere(&self) -> i64 {
+        self.constant.map_or(0, |raw| self.weighted(raw))
+    }
+
+    /// Scores all rows, into `base` where no normalisation is needed. `raw` is a buffer to keep.
+    pub(super) fn evaluate(
+        &mut self,
+        snap: &Snapshot,
+        verdicts: &[Verdict],
+        base: &mut [i64],
+        (mut raw, scratch): (Vec<i64>, &mut Scratch),
+    ) {
+        let all = Rows::All(base.len());
+        if !is_relative(self.form) {
+            scratch.raw.resize(base.len(), 0);
+            self.part.score.score(snap, all, &mut scratch.raw);
+            add_weighted(base, &scratch.raw, self.part.weight);
+            return;
+        }
+        raw.resize(base.len(), 0);
+        self.part.score.score(snap, all, &mut raw);
+        let mut nodes = raw.iter().zip(verdicts).filter(|(_, v)| **v != NO_NODE);
+        let first = nodes.next().map(|(raw, _)| *raw);
+        let same = first.is_none_or(|first| nodes.all(|(raw, _)| *raw == first));
+        if same {
+            raw.clear();
+            self.constant = Some(first.unwrap_or(0));
+            self.extremes = Extremes::of(self.constant);
+        }
+        self.raw = raw;
+    }
+
+    /// The raw score of a group of rows.
+    pub(super) fn of_group(&self, group: GroupId) -> i64 {
+        let groups = self.part.score.groups();
+        groups.map_or(0, |groups| groups.values[group as usize])
+    }
+
+    pub(super) fn keep_by_row(&mut self) {
+        self.kept = Kept::Rows(self.part.score.reads());
+    }
+
+    pub(super) fn layout(&self) -> usize {
+        self.part.score.groups().map_or(0, |groups| groups.layout)
+    }
+
+    /// Whether its groups are what they were combined from.
+    pub(super) fn holds_layout(&self, layout: usize, few: usize) -> bool {
+        let groups = self.part.score.groups();
+        groups.is_some_and(|groups| groups.layout == layout && groups.values.len() <= few)
+    }
+}
+
+fn add_weighted(base: &mut [i64], raw: &[i64], weight: i64) {
+    for (sum, raw) in base.iter_mut().zip(raw) {
+        *sum = sum.wrapping_add(raw.wrapping_mul(weight));
+    }
+}
