@@ -7,6 +7,7 @@
 //! Invariant: after [`Memo::catch_up`] a memo equals one that [`Memo::build`] makes of the present
 //! snapshot: same verdicts, same totals, bit for bit.
 
+mod dense;
 mod failures;
 mod follow;
 mod groups;
@@ -128,20 +129,16 @@ impl Memo {
             }
             return;
         }
-        let state = |live: &bool| if *live { FEASIBLE } else { NO_NODE };
-        self.verdicts.extend(live.iter().map(state));
-        codes.clear();
-        // A row that is no node is rejected from the start, so no filter looks at it.
-        let state = |live: &bool| if *live { Code::Success } else { Code::Skip };
-        codes.extend(live.iter().map(state));
+        dense::start(live, &mut self.verdicts, codes);
+        let mut rejected = dense::rejected(codes);
         for (index, part) in self.filters.parts.iter().enumerate() {
             if self.kept[index] == Kept::Groups {
                 continue;
             }
             part.filter.filter(snap, Rows::All(live.len()), codes);
-            for (verdict, code) in self.verdicts.iter_mut().zip(codes.iter()) {
-                let first = *verdict == FEASIBLE && *code != Code::Success;
-                *verdict = if first { index as Verdict } else { *verdict };
+            let now = dense::rejected(codes);
+            if std::mem::replace(&mut rejected, now) != now {
+                dense::blame(index as Verdict, codes, &mut self.verdicts);
             }
         }
     }
@@ -166,7 +163,11 @@ impl Memo {
         pod: &Pod,
         scratch: &mut Scratch,
     ) -> Result<(), Refusal> {
-        self.collect_feasible(&mut scratch.touched);
+        let asks = |(plugin, _): &(Arc<dyn Plugin>, i64)| plugin.reads_feasible(snap, pod);
+        scratch.touched.clear();
+        if profile.score.iter().any(asks) {
+            self.collect_feasible(&mut scratch.touched);
+        }
         let fail = |(_, status)| Refusal::Failed(status);
         let parts = scoring::parts(snap, profile, pod, &scratch.touched).map_err(fail)?;
         self.skipped = skipped(profile, &self.filters, &parts);
@@ -197,7 +198,6 @@ impl Memo {
 
     /// Rows that pass all filters, ascending, before the groups are combined.
     fn collect_feasible(&self, rows: &mut Vec<Row>) {
-        rows.clear();
         let own = self.verdicts.iter().enumerate();
         let own = own.filter(|(_, v)| **v == FEASIBLE).map(|(row, _)| row);
         let parts = self.filters.parts.iter().zip(&self.kept);
@@ -246,9 +246,7 @@ impl Memo {
                 *total = total.wrapping_add(scored.weighted(*raw));
             }
         }
-        for (total, verdict) in totals.iter_mut().zip(&self.verdicts) {
-            *total = if *verdict == FEASIBLE { *total } else { NEVER };
-        }
+        dense::bar(totals, &self.verdicts);
     }
 
     pub fn feasible(&self) -> usize {

@@ -32,6 +32,11 @@ pub trait Plugin: Debug + Send + Sync {
         PreScore::Skip
     }
 
+    /// Whether `pre_score` of this pod reads which rows are feasible; if not, it may be told of none.
+    fn reads_feasible(&self, _: &Snapshot, _pod: &Pod) -> bool {
+        false
+    }
+
     /// What a pod of template `placed`, put on or taken off a node, changes in the results
     /// remembered for `pod`. An upper bound: more than necessary is slow, less is wrong.
     fn affects(&self, snap: &Snapshot, placed: &Template, pod: &Pod) -> Affects;
@@ -148,6 +153,11 @@ pub trait Score: Debug + Send + Sync {
     /// How raw scores become 0–100.
     fn normalize(&self) -> Normalize {
         Normalize::None
+    }
+
+    /// The raw score, where the plugin knows that it is the same for all nodes.
+    fn everywhere(&self, _: &Snapshot) -> Option<i64> {
+        None
     }
 
     /// Like [`Filter::follow`].

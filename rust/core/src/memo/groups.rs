@@ -1,7 +1,7 @@
 //! Rows that all domain-valued plugins of a class see alike, and what such rows share: whether those
 //! plugins accept them, and what they add to their totals.
 
-use super::{Kept, Scored};
+use super::{Kept, Scored, dense};
 use crate::filtering::{FEASIBLE, Filters, Verdict};
 use crate::normalize::Extremes;
 use crate::pick::NEVER;
@@ -121,9 +121,11 @@ impl Combined {
         self.groups.resize(len, group);
         self.tuples.clear();
         self.tuples.resize(len * self.steps.len(), 0);
-        for (row, verdict) in verdicts.iter().enumerate() {
-            let group = self.group(row as Row);
-            self.groups[group as usize].alive += u32::from(*verdict == FEASIBLE);
+        if self.of_row.is_empty() {
+            self.groups[0].alive = dense::feasible(verdicts) as u32;
+        }
+        for (group, verdict) in self.of_row.iter().zip(verdicts) {
+            self.groups[*group as usize].alive += u32::from(*verdict == FEASIBLE);
         }
         let mut noted = vec![false; len];
         for row in 0..self.of_row.len() {
@@ -268,6 +270,11 @@ impl Combined {
         &self.of_row
     }
 
+    /// Whether some part is kept by group.
+    pub(super) fn is_divided(&self) -> bool {
+        !self.steps.is_empty()
+    }
+
     /// Whether some score is kept by group.
     pub(super) fn has_scores(&self) -> bool {
         !self.scores.is_empty()
@@ -287,9 +294,9 @@ impl Combined {
 
     /// Makes totals of rows' own parts of them.
     pub(super) fn add_offsets(&self, totals: &mut [i64]) {
-        for (row, total) in totals.iter_mut().enumerate().filter(|(_, t)| **t != NEVER) {
+        for (row, total) in totals.iter_mut().enumerate() {
             let group = &self.groups[self.group(row as Row) as usize];
-            *total = match group.verdict == FEASIBLE {
+            *total = match *total != NEVER && group.verdict == FEASIBLE {
                 true => total.wrapping_add(group.offset),
                 false => NEVER,
             };

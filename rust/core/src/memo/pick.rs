@@ -1,6 +1,6 @@
 //! Choosing a row by what is remembered.
 
-use super::{Memo, Scratch};
+use super::{Memo, Scratch, dense};
 use crate::pick::{NEVER, scaled};
 use crate::pick_index::PickIndex;
 use crate::plugin::GroupId;
@@ -49,15 +49,17 @@ impl Memo {
     fn pick_by_scan(&self, draw: u64, barred: &[Row], scratch: &mut Scratch) -> Option<Row> {
         let totals = &mut scratch.totals;
         self.own_totals(totals);
-        self.combined.add_offsets(totals);
+        if self.combined.is_divided() {
+            self.combined.add_offsets(totals);
+        }
         for row in barred {
             totals[*row as usize] = NEVER;
         }
-        let best = totals.iter().copied().max().filter(|t| *t != NEVER)?;
-        let count: u64 = totals.iter().map(|total| u64::from(*total == best)).sum();
-        let rank = scaled(draw, count) as usize;
-        let mut ties = totals.iter().enumerate().filter(|(_, t)| **t == best);
-        ties.nth(rank).map(|(row, _)| row as Row)
+        let (best, count) = dense::highest(totals);
+        if best == NEVER {
+            return None;
+        }
+        dense::nth_with(totals, best, scaled(draw, count))
     }
 
     /// How many of these rows pass all filters.

@@ -1,6 +1,6 @@
 //! One score plugin's part in the totals.
 
-use super::{Kept, Scratch, is_relative};
+use super::{Kept, Scratch, dense, is_relative};
 use crate::filtering::{NO_NODE, Verdict};
 use crate::normalize::{Extremes, Normalize};
 use crate::plugin::{GroupId, Rows};
@@ -14,7 +14,7 @@ pub(super) struct Scored {
     pub(super) kept: Kept,
     /// Per row, where it is kept by row, normalised, and not the same everywhere.
     pub(super) raw: Vec<i64>,
-    /// Of all nodes, where it is kept by row, normalised, and the same everywhere.
+    /// Of all nodes, where it is kept by row and known to be the same everywhere.
     pub(super) constant: Option<i64>,
     /// Over the feasible rows.
     pub(super) extremes: Extremes,
@@ -45,7 +45,7 @@ impl Scored {
 
     /// Whether rows have it in `base`.
     pub(super) fn is_in_base(&self) -> bool {
-        matches!(self.kept, Kept::Rows(_)) && !is_relative(self.form)
+        matches!(self.kept, Kept::Rows(_)) && !is_relative(self.form) && self.constant.is_none()
     }
 
     pub(super) fn weighted(&self, raw: i64) -> i64 {
@@ -66,21 +66,24 @@ impl Scored {
         base: &mut [i64],
         (mut raw, scratch): (Vec<i64>, &mut Scratch),
     ) {
+        if let Some(constant) = self.part.score.everywhere(snap) {
+            self.constant = Some(constant);
+            self.extremes = Extremes::of(self.constant);
+            return;
+        }
         let all = Rows::All(base.len());
         if !is_relative(self.form) {
             scratch.raw.resize(base.len(), 0);
             self.part.score.score(snap, all, &mut scratch.raw);
-            add_weighted(base, &scratch.raw, self.part.weight);
+            dense::add_weighted(base, &scratch.raw, self.part.weight);
             return;
         }
         raw.resize(base.len(), 0);
         self.part.score.score(snap, all, &mut raw);
-        let mut nodes = raw.iter().zip(verdicts).filter(|(_, v)| **v != NO_NODE);
-        let first = nodes.next().map(|(raw, _)| *raw);
-        let same = first.is_none_or(|first| nodes.all(|(raw, _)| *raw == first));
+        let (same, first) = sameness(&raw, verdicts);
         if same {
             raw.clear();
-            self.constant = Some(first.unwrap_or(0));
+            self.constant = Some(first);
             self.extremes = Extremes::of(self.constant);
         }
         self.raw = raw;
@@ -107,8 +110,12 @@ impl Scored {
     }
 }
 
-fn add_weighted(base: &mut [i64], raw: &[i64], weight: i64) {
-    for (sum, raw) in base.iter_mut().zip(raw) {
-        *sum = sum.wrapping_add(raw.wrapping_mul(weight));
+/// Whether all nodes have the same score, and the first one's.
+fn sameness(raw: &[i64], verdicts: &[Verdict]) -> (bool, i64) {
+    if dense::is_even(raw) {
+        return (true, raw.first().copied().unwrap_or(0));
     }
+    let mut nodes = raw.iter().zip(verdicts).filter(|(_, v)| **v != NO_NODE);
+    let first = nodes.next().map_or(0, |(raw, _)| *raw);
+    (nodes.all(|(raw, _)| *raw == first), first)
 }

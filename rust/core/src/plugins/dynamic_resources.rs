@@ -63,6 +63,10 @@ impl Score for Nothing {
         Affects::Nothing
     }
 
+    fn everywhere(&self, _: &Snapshot) -> Option<i64> {
+        Some(0)
+    }
+
     fn reads(&self) -> Reads {
         Reads::Node
     }

@@ -143,6 +143,10 @@ impl Score for Locality {
         }
     }
 
+    fn everywhere(&self, _: &Snapshot) -> Option<i64> {
+        self.present.is_empty().then(|| self.priority(0))
+    }
+
     fn reads(&self) -> Reads {
         Reads::Node
     }

@@ -149,6 +149,10 @@ impl Score for Tolerated {
         follow(change)
     }
 
+    fn everywhere(&self, snap: &Snapshot) -> Option<i64> {
+        snap.nodes.discouraging.rows().is_empty().then_some(0)
+    }
+
     fn reads(&self) -> Reads {
         Reads::Node
     }

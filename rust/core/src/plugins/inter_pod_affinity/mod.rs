@@ -160,6 +160,9 @@ impl Plugin for InterPodAffinity {
     }
 
     fn wakes(&self, snap: &Snapshot, placed: &Template, pod: &Pod, at: Point) -> bool {
+        if placed.affinity.is_empty() && pod.template.affinity.is_empty() {
+            return false;
+        }
         let placed = (placed.namespace, &placed.labels, &placed.affinity);
         self.meet(snap, placed, pod, at)
     }

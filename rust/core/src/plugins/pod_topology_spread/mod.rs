@@ -242,6 +242,11 @@ impl Plugin for PodTopologySpread {
         }
     }
 
+    fn reads_feasible(&self, snap: &Snapshot, pod: &Pod) -> bool {
+        let constraints = self.constraints(snap, &pod.template, false);
+        !constraints.list.is_empty()
+    }
+
     fn pre_score(&self, snap: &Snapshot, pod: &Pod, feasible: &[Row]) -> PreScore {
         if snap.nodes.is_empty() {
             return PreScore::Skip;

@@ -4,7 +4,7 @@ use super::claims::Claims;
 use super::filter::follow;
 use super::find::{Finder, Found};
 use crate::intern::Symbol;
-use crate::plugin::{Affects, Rows, Score};
+use crate::plugin::{Affects, Reads, Rows, Score};
 use crate::plugins::shape::Shape;
 use crate::snapshot::{Change, Row, Snapshot};
 use crate::status::Code;
@@ -125,6 +125,14 @@ impl Score for Indifferent {
             Change::Storage => Affects::All,
             _ => Affects::Nothing,
         }
+    }
+
+    fn everywhere(&self, _: &Snapshot) -> Option<i64> {
+        Some(0)
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Node
     }
 
     fn boxed_clone(&self) -> Box<dyn Score> {
