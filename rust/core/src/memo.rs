@@ -180,13 +180,19 @@ impl Memo {
         self.combined.add_scores(&mut self.scores);
         self.combined
             .take_in(&self.verdicts, &self.filters, &self.scores);
-        self.base.clear();
         self.base.resize(self.verdicts.len(), 0);
+        let mut base_is_empty = true;
         for scored in &mut self.scores {
             if matches!(scored.kept, Kept::Rows(_)) {
-                let raw = spare.pop().unwrap_or_default();
-                scored.evaluate(snap, &self.verdicts, &mut self.base, (raw, scratch));
+                scored.evaluate(snap, &self.verdicts, &mut spare);
             }
+            if scored.is_in_base() {
+                scored.add_to(&mut self.base, snap, (base_is_empty, &mut scratch.raw));
+                base_is_empty = false;
+            }
+        }
+        if base_is_empty {
+            self.base.fill(0);
         }
         self.measure();
         self.combined.settle(&mut self.scores);

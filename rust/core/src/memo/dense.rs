@@ -1,4 +1,5 @@
-//! Passes over all rows, in forms that vectorise.
+//! Passes over all rows, in forms that vectorise: plain loops, since a closure would have the features of
+//! its function and the adapter that calls it would not, which keeps it from being inlined.
 
 use crate::filtering::{FEASIBLE, NO_NODE, Verdict};
 use crate::pick::NEVER;
@@ -10,31 +11,28 @@ use multiversion::multiversion;
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
 pub(super) fn start(live: &[bool], verdicts: &mut Vec<Verdict>, codes: &mut Vec<Code>) {
     verdicts.clear();
-    verdicts.extend(
-        live.iter()
-            .map(|live| if *live { FEASIBLE } else { NO_NODE }),
-    );
+    verdicts.resize(live.len(), NO_NODE);
     codes.clear();
-    codes.extend(
-        live.iter()
-            .map(|live| if *live { Code::Success } else { Code::Skip }),
-    );
+    codes.resize(live.len(), Code::Skip);
+    for ((live, verdict), code) in live.iter().zip(verdicts.iter_mut()).zip(codes.iter_mut()) {
+        *verdict = if *live { FEASIBLE } else { NO_NODE };
+        *code = if *live { Code::Success } else { Code::Skip };
+    }
 }
 
 /// How many rows are rejected.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
 pub(super) fn rejected(codes: &[Code]) -> usize {
-    let count = |codes: &[Code]| {
-        codes
-            .iter()
-            .map(|c| u8::from(*c != Code::Success))
-            .sum::<u8>()
-    };
+    let mut rejected = 0;
     // Sums of so few fit a byte, which keeps all lanes of a vector busy.
-    codes
-        .chunks(128)
-        .map(|codes| usize::from(count(codes)))
-        .sum()
+    for run in codes.chunks(128) {
+        let mut count = 0u8;
+        for code in run {
+            count += u8::from(*code != Code::Success);
+        }
+        rejected += usize::from(count);
+    }
+    rejected
 }
 
 /// Blames part `index` for rows that no part before it rejected.
@@ -49,11 +47,15 @@ pub(super) fn blame(index: Verdict, codes: &[Code], verdicts: &mut [Verdict]) {
 /// How many rows no filter rejects.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
 pub(super) fn feasible(verdicts: &[Verdict]) -> usize {
-    let count = |rows: &[Verdict]| rows.iter().map(|v| u8::from(*v == FEASIBLE)).sum::<u8>();
-    verdicts
-        .chunks(128)
-        .map(|rows| usize::from(count(rows)))
-        .sum()
+    let mut feasible = 0;
+    for run in verdicts.chunks(128) {
+        let mut count = 0u8;
+        for verdict in run {
+            count += u8::from(*verdict == FEASIBLE);
+        }
+        feasible += usize::from(count);
+    }
+    feasible
 }
 
 /// Adds weighted scores to sums.
@@ -73,8 +75,12 @@ pub(super) fn add_weighted(sums: &mut [i64], scores: &[i64], weight: i64) {
 /// Whether all scores are the same.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
 pub(super) fn is_even(scores: &[i64]) -> bool {
-    let first = scores.first().copied().unwrap_or(0);
-    scores.iter().fold(0, |bits, score| bits | (score ^ first)) == 0
+    let first = if scores.is_empty() { 0 } else { scores[0] };
+    let mut bits = 0;
+    for score in scores {
+        bits |= score ^ first;
+    }
+    bits == 0
 }
 
 /// Makes `NEVER` of the totals of rejected rows.
@@ -85,24 +91,40 @@ pub(super) fn bar(totals: &mut [i64], verdicts: &[Verdict]) {
     }
 }
 
-/// The highest total, and how many rows have it.
+/// The highest of the totals of rows that no filter rejects.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
-pub(super) fn highest(totals: &[i64]) -> (i64, u64) {
-    let best = totals.iter().fold(
-        NEVER,
-        |best, total| if *total > best { *total } else { best },
-    );
-    let count = totals.iter().map(|total| u64::from(*total == best)).sum();
-    (best, count)
+pub(super) fn highest(totals: &[i64], verdicts: &[Verdict]) -> i64 {
+    let mut best = NEVER;
+    for (total, verdict) in totals.iter().zip(verdicts) {
+        let total = if *verdict == FEASIBLE { *total } else { NEVER };
+        best = if total > best { total } else { best };
+    }
+    best
 }
 
-/// The `rank`-th row that has this total.
-pub(super) fn nth_with(totals: &[i64], wanted: i64, mut rank: u64) -> Option<Row> {
+/// How many rows that no filter rejects have this total.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
+pub(super) fn count_with(totals: &[i64], verdicts: &[Verdict], wanted: i64) -> u64 {
+    let mut count = 0;
+    for (total, verdict) in totals.iter().zip(verdicts) {
+        count += u64::from(*total == wanted && *verdict == FEASIBLE);
+    }
+    count
+}
+
+/// The `rank`-th of them.
+pub(super) fn nth_with(
+    totals: &[i64],
+    verdicts: &[Verdict],
+    wanted: i64,
+    mut rank: u64,
+) -> Option<Row> {
     const RUN: usize = 64;
-    for (run, totals) in totals.chunks(RUN).enumerate() {
-        let count = totals.iter().map(|total| u64::from(*total == wanted)).sum();
+    for (run, (totals, verdicts)) in totals.chunks(RUN).zip(verdicts.chunks(RUN)).enumerate() {
+        let count = count_with(totals, verdicts, wanted);
         if rank < count {
-            let mut rows = totals.iter().enumerate().filter(|(_, t)| **t == wanted);
+            let rows = totals.iter().zip(verdicts).enumerate();
+            let mut rows = rows.filter(|(_, (t, v))| **t == wanted && **v == FEASIBLE);
             let found = rows.nth(usize::try_from(rank).ok()?);
             return found.map(|(at, _)| (run * RUN + at) as Row);
         }

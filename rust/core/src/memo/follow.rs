@@ -37,7 +37,7 @@ impl Memo {
         if changes.is_empty() {
             return Ok(());
         }
-        if changes.len() > self.verdicts.len() / 4 + 64 || self.must_remake(snap, changes, pod) {
+        if changes.len() > self.patience() || self.must_remake(snap, changes, pod) {
             return self.rebuild(snap, profile, pod, scratch);
         }
         self.failures.follow(changes);
@@ -66,6 +66,18 @@ impl Memo {
     ) -> Result<(), Refusal> {
         self.combined.add_filters(&self.filters, &mut self.kept);
         self.score_all(snap, profile, pod, scratch)
+    }
+
+    /// How many changes are followed before a fresh evaluation costs less. Rows are evaluated many times
+    /// faster together than by list; what keeps counts is dear to make.
+    fn patience(&self) -> usize {
+        let counts = |kept: &Kept| !matches!(kept, Kept::Rows(Reads::Node | Reads::Row));
+        let filters = self.kept.iter().any(counts);
+        let rows = self.verdicts.len();
+        match filters || self.scores.iter().any(|scored| counts(&scored.kept)) {
+            true => rows / 4 + 64,
+            false => rows / 32 + 64,
+        }
     }
 
     /// Whether a change reaches beyond what the parts can follow.
@@ -198,6 +210,7 @@ impl Memo {
         scratch
             .scores
             .resize_with(scratch.scores.len().max(len), Default::default);
+        scratch.regrouped.clear();
         for (scored, dirty) in self.scores.iter_mut().zip(&mut scratch.scores) {
             dirty.clear();
             if matches!(scored.kept, Kept::Rows(Reads::Node | Reads::Row)) {
@@ -207,7 +220,11 @@ impl Memo {
                 let Some(row) = change.row() else { continue };
                 match (scored.part.score.follow(snap, change), scored.kept) {
                     (Affects::All, _) => return Err(Lost),
-                    (affects, Kept::Groups) => moves.groups |= affects != Affects::Nothing,
+                    (Affects::Nothing, _) => {}
+                    (_, Kept::Groups) => {
+                        moves.groups = true;
+                        scratch.regrouped.push(row);
+                    }
                     (affects, Kept::Rows(_)) => dirty.add(snap, affects, row),
                 }
             }
@@ -274,7 +291,7 @@ impl Memo {
             moved |= self.measure();
         }
         if moves.groups && self.combined.has_scores() {
-            self.regroup(&scratch.moved);
+            self.regroup(&scratch.regrouped);
         }
         if moves.groups || !scratch.revised.is_empty() {
             self.combined.settle(&mut self.scores);
@@ -296,7 +313,7 @@ impl Memo {
         Ok(())
     }
 
-    /// Puts the rows of the changes in the groups they now belong to.
+    /// Puts rows in the groups they now belong to.
     fn regroup(&mut self, rows: &[Row]) {
         for &row in rows {
             let is_alive = self.verdicts[row as usize] == FEASIBLE;

@@ -1,6 +1,6 @@
 //! Choosing a row by what is remembered.
 
-use super::{Memo, Scratch, dense};
+use super::{Memo, Scored, Scratch, dense};
 use crate::pick::{NEVER, scaled};
 use crate::pick_index::PickIndex;
 use crate::plugin::GroupId;
@@ -47,19 +47,31 @@ impl Memo {
     }
 
     fn pick_by_scan(&self, draw: u64, barred: &[Row], scratch: &mut Scratch) -> Option<Row> {
-        let totals = &mut scratch.totals;
-        self.own_totals(totals);
-        if self.combined.is_divided() {
-            self.combined.add_offsets(totals);
-        }
-        for row in barred {
-            totals[*row as usize] = NEVER;
-        }
-        let (best, count) = dense::highest(totals);
+        let plain = barred.is_empty() && !self.combined.is_divided() && !self.varies();
+        let totals = if plain {
+            &self.base
+        } else {
+            let totals = &mut scratch.totals;
+            self.own_totals(totals);
+            if self.combined.is_divided() {
+                self.combined.add_offsets(totals);
+            }
+            for row in barred {
+                totals[*row as usize] = NEVER;
+            }
+            &*totals
+        };
+        let best = dense::highest(totals, &self.verdicts);
         if best == NEVER {
             return None;
         }
-        dense::nth_with(totals, best, scaled(draw, count))
+        let count = dense::count_with(totals, &self.verdicts, best);
+        dense::nth_with(totals, &self.verdicts, best, scaled(draw, count))
+    }
+
+    /// Whether some score is normalised row by row.
+    fn varies(&self) -> bool {
+        self.scores.iter().any(Scored::varies)
     }
 
     /// How many of these rows pass all filters.
@@ -69,7 +81,7 @@ impl Memo {
 
     /// Whether leaving out rows can change what the others' scores become.
     pub fn is_relative(&self) -> bool {
-        self.combined.has_scores() || self.scores.iter().any(|scored| scored.varies())
+        self.combined.has_scores() || self.varies()
     }
 
     /// Prepares for many picks.

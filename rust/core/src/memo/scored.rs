@@ -1,6 +1,6 @@
 //! One score plugin's part in the totals.
 
-use super::{Kept, Scratch, dense, is_relative};
+use super::{Kept, dense, is_relative};
 use crate::filtering::{NO_NODE, Verdict};
 use crate::normalize::{Extremes, Normalize};
 use crate::plugin::{GroupId, Rows};
@@ -58,27 +58,24 @@ impl Scored {
         self.constant.map_or(0, |raw| self.weighted(raw))
     }
 
-    /// Scores all rows, into `base` where no normalisation is needed. `raw` is a buffer to keep.
+    /// Scores all rows if the scores are to be normalised. `spare` are buffers to take from.
     pub(super) fn evaluate(
         &mut self,
         snap: &Snapshot,
         verdicts: &[Verdict],
-        base: &mut [i64],
-        (mut raw, scratch): (Vec<i64>, &mut Scratch),
+        spare: &mut Vec<Vec<i64>>,
     ) {
         if let Some(constant) = self.part.score.everywhere(snap) {
             self.constant = Some(constant);
             self.extremes = Extremes::of(self.constant);
             return;
         }
-        let all = Rows::All(base.len());
         if !is_relative(self.form) {
-            scratch.raw.resize(base.len(), 0);
-            self.part.score.score(snap, all, &mut scratch.raw);
-            dense::add_weighted(base, &scratch.raw, self.part.weight);
             return;
         }
-        raw.resize(base.len(), 0);
+        let mut raw = spare.pop().unwrap_or_default();
+        raw.resize(verdicts.len(), 0);
+        let all = Rows::All(verdicts.len());
         self.part.score.score(snap, all, &mut raw);
         let (same, first) = sameness(&raw, verdicts);
         if same {
@@ -87,6 +84,25 @@ impl Scored {
             self.extremes = Extremes::of(self.constant);
         }
         self.raw = raw;
+    }
+
+    /// Adds the weighted scores of all rows to `base`, or writes them there if it is empty.
+    pub(super) fn add_to(
+        &self,
+        base: &mut [i64],
+        snap: &Snapshot,
+        (is_empty, raw): (bool, &mut Vec<i64>),
+    ) {
+        let (all, weight) = (Rows::All(base.len()), self.part.weight);
+        if is_empty && weight == 1 {
+            return self.part.score.score(snap, all, base);
+        }
+        raw.resize(base.len(), 0);
+        self.part.score.score(snap, all, raw);
+        if is_empty {
+            base.fill(0);
+        }
+        dense::add_weighted(base, raw, weight);
     }
 
     /// The raw score of a group of rows.

@@ -85,6 +85,8 @@ pub struct Scratch {
     pub(super) scores: Vec<Dirty>,
     /// Rows that the parts kept by row judged anew, with whether they accepted them before.
     pub(super) revised: Vec<(Row, bool)>,
+    /// Rows that may be in another group of some score.
+    pub(super) regrouped: Vec<Row>,
     /// Rows that came to or left the feasible set.
     pub(super) entered: Vec<Row>,
     pub(super) left: Vec<Row>,

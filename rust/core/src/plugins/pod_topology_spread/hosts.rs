@@ -33,9 +33,17 @@ impl Hosts {
             return hosts;
         }
         hosts.width = 4;
-        let numbers = |row| counts.iter().map(|c: &Vec<i64>| c[row]).collect::<Vec<_>>();
-        let levels = (0..groups.len()).map(|row| hosts.id(&numbers(row)) as u32);
-        hosts.of_row = levels.collect();
+        let mut numbers = Vec::with_capacity(counts.len());
+        for row in 0..groups.len() {
+            numbers.clear();
+            numbers.extend(counts.iter().map(|c| c[row]));
+            // Most nodes have no such pod; they are of the first level.
+            let level = match numbers.iter().any(|count| *count != 0) {
+                true => hosts.id(&numbers),
+                false => 0,
+            };
+            hosts.of_row.push(level as u32);
+        }
         hosts.lay_out(groups);
         hosts
     }
