@@ -107,7 +107,7 @@ pub(super) fn highest(totals: &[i64], verdicts: &[Verdict]) -> i64 {
 pub(super) fn count_with(totals: &[i64], verdicts: &[Verdict], wanted: i64) -> u64 {
     let mut count = 0;
     for (total, verdict) in totals.iter().zip(verdicts) {
-        count += u64::from(*total == wanted && *verdict == FEASIBLE);
+        count += u64::from(*total == wanted) & u64::from(*verdict == FEASIBLE);
     }
     count
 }
