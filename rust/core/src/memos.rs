@@ -4,7 +4,7 @@ use crate::intern::Symbol;
 use crate::memo::{Memo, Refusal, Scratch};
 use crate::plugin::KeyWriter;
 use crate::profile::Profile;
-use crate::snapshot::{Pod, Snapshot};
+use crate::snapshot::{Generation, Pod, Snapshot};
 use crate::template::Template;
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
@@ -37,7 +37,9 @@ pub struct Memos {
     by_template: FxHashMap<(usize, usize), (Arc<Template>, ClassId)>,
     /// The snapshot's key epoch in which `by_template` is true.
     epoch: u64,
-    /// The memo of a class that was seen once: the next such class takes over its buffers.
+    /// Per class: how far the snapshot had come when it was last asked for.
+    asked: Vec<Generation>,
+    /// A memo that is not worth keeping: the next such class takes over its buffers.
     passing: Option<(ClassId, Memo)>,
     scratch: Scratch,
 }
@@ -52,6 +54,7 @@ impl Memos {
             classes: FxHashMap::default(),
             by_template: FxHashMap::default(),
             epoch: 0,
+            asked: Vec::new(),
             passing: None,
             scratch: Scratch::default(),
         }
@@ -71,8 +74,9 @@ impl Memos {
         pod.pin.is_none() && pod.claims.is_empty() && pod.node_name == Symbol::EMPTY
     }
 
-    /// The memo of a shareable pod's class, up to date, and buffers for its use. A class is kept from its
-    /// second pod on: where every pod is another class, nothing is worth keeping.
+    /// The memo of a shareable pod's class, up to date, and buffers for its use. A memo is kept where the
+    /// class comes again before so much has changed that a fresh evaluation costs less than catching up:
+    /// where every pod is another class, nothing is worth keeping.
     pub fn get(
         &mut self,
         snap: &Snapshot,
@@ -81,22 +85,43 @@ impl Memos {
     ) -> Result<(&mut Memo, &mut Scratch), Refusal> {
         let (class, seen) = self.class(snap, profile, pod);
         self.clock += 1;
-        let is_kept = matches!(self.entries.get(class as usize), Some(Some(_)));
-        if !is_kept {
-            let memo = self.passing.take();
-            let passed = memo.as_ref().is_some_and(|(known, _)| *known == class);
-            let mut memo = memo.map(|(_, memo)| memo).unwrap_or_default();
-            if !passed {
-                memo.rebuild(snap, profile.1, pod, &mut self.scratch)?;
-            }
-            if !passed && !seen {
-                let passing = self.passing.insert((class, memo));
-                return Ok((&mut passing.1, &mut self.scratch));
-            }
+        let missed = self.missed(class, snap.changes.now());
+        let kept = self.entries.get(class as usize).and_then(Option::as_ref);
+        if kept.is_some_and(|entry| missed <= entry.memo.patience()) {
+            return self.kept(class, snap, profile.1, pod);
+        }
+        self.let_go(class);
+        let memo = self.passing.take();
+        let passed = memo.as_ref().is_some_and(|(known, _)| *known == class);
+        let mut memo = memo.map(|(_, memo)| memo).unwrap_or_default();
+        if !passed {
+            memo.rebuild(snap, profile.1, pod, &mut self.scratch)?;
+        }
+        if seen && missed <= memo.patience() {
             memo.ensure_index(&mut self.scratch);
             self.keep(class, memo);
+            return self.kept(class, snap, profile.1, pod);
         }
-        self.kept(class, snap, profile.1, pod)
+        if passed {
+            memo.catch_up(snap, profile.1, pod, &mut self.scratch)?;
+        }
+        let passing = self.passing.insert((class, memo));
+        Ok((&mut passing.1, &mut self.scratch))
+    }
+
+    /// How many changes there were since the class was last asked for.
+    fn missed(&mut self, class: ClassId, now: Generation) -> usize {
+        let len = self.asked.len().max(class as usize + 1);
+        self.asked.resize(len, 0);
+        let before = std::mem::replace(&mut self.asked[class as usize], now);
+        usize::try_from(now.saturating_sub(before)).unwrap_or(usize::MAX)
+    }
+
+    fn let_go(&mut self, class: ClassId) {
+        let entry = self.entries.get_mut(class as usize);
+        if let Some(gone) = entry.and_then(Option::take) {
+            self.size -= gone.size;
+        }
     }
 
     /// A memo that is kept, caught up.
@@ -111,7 +136,7 @@ impl Memos {
         let known = entry.as_mut().map(|kept| &mut kept.memo);
         let caught_up = known.map(|memo| memo.catch_up(snap, profile, pod, &mut self.scratch));
         if let Some(Err(refusal)) = caught_up {
-            self.size -= entry.take().map_or(0, |entry| entry.size);
+            self.size -= entry.take().map_or(0, |gone| gone.size);
             return Err(refusal);
         }
         let kept = entry.as_mut().expect("a class that is kept");

@@ -70,7 +70,7 @@ impl Memo {
 
     /// How many changes are followed before a fresh evaluation costs less. Rows are evaluated many times
     /// faster together than by list; what keeps counts is dear to make.
-    fn patience(&self) -> usize {
+    pub fn patience(&self) -> usize {
         let counts = |kept: &Kept| !matches!(kept, Kept::Rows(Reads::Node | Reads::Row));
         let filters = self.kept.iter().any(counts);
         let rows = self.verdicts.len();

@@ -4,6 +4,7 @@ mod dynamic_resources;
 mod image_locality;
 mod inclusion;
 mod inter_pod_affinity;
+mod label_tables;
 mod lanes;
 mod node_affinity;
 mod node_declared_features;

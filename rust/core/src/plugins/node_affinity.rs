@@ -1,5 +1,6 @@
 //! NodeAffinity: node selector, required and preferred node affinity, and what the profile adds.
 
+use super::label_tables;
 use super::resource_spec;
 use crate::intern::{Interner, Symbol};
 use crate::normalize::Normalize;
@@ -173,6 +174,29 @@ impl Required {
     }
 }
 
+impl Required {
+    /// Whether each row is accepted; `None` if that must be asked row by row.
+    fn accepted(&self, snap: &Snapshot, rows: usize) -> Option<Vec<bool>> {
+        let terms: &NodeTerms = &self.template.node_affinity;
+        let mut mask = vec![true; rows];
+        if let Some(requirements) = &terms.selector {
+            label_tables::narrow(snap, requirements, &mut mask)?;
+        }
+        let own = terms.required.as_deref();
+        for terms in own.into_iter().chain(self.added.as_deref()) {
+            let mut any = vec![false; rows];
+            for term in terms {
+                let matching = label_tables::matching(snap, term, rows)?;
+                any.iter_mut().zip(matching).for_each(|(any, m)| *any |= m);
+            }
+            mask.iter_mut()
+                .zip(any)
+                .for_each(|(cell, any)| *cell &= any);
+        }
+        Some(mask)
+    }
+}
+
 fn follow(change: &Change) -> Affects {
     match change {
         Change::Node { .. } => Affects::Node,
@@ -182,6 +206,14 @@ fn follow(change: &Change) -> Affects {
 
 impl Filter for Required {
     fn filter(&self, snap: &Snapshot, rows: Rows<'_>, out: &mut [Code]) {
+        if let Rows::All(len) = rows
+            && let Some(mask) = self.accepted(snap, len)
+        {
+            return rows.judge(out, |row| match mask[row as usize] {
+                true => Code::Success,
+                false => Code::UnschedulableAndUnresolvable,
+            });
+        }
         rows.judge(out, |row| match self.reason(snap, row) {
             Some(_) => Code::UnschedulableAndUnresolvable,
             None => Code::Success,
@@ -211,18 +243,40 @@ struct Preferred {
     terms: Box<[PreferredTerm]>,
 }
 
+impl Preferred {
+    /// Scores all rows; `None` if that must be done row by row.
+    fn score_all(&self, snap: &Snapshot, out: &mut [i64]) -> Option<()> {
+        out.fill(0);
+        for preferred in &self.terms {
+            let mask = label_tables::matching(snap, &preferred.term, out.len())?;
+            for (score, matches) in out.iter_mut().zip(mask) {
+                *score += i64::from(matches) * weight(preferred);
+            }
+        }
+        Some(())
+    }
+}
+
+fn weight(term: &PreferredTerm) -> i64 {
+    match crate::mutation::active(NAME) {
+        true => 1,
+        false => i64::from(term.weight),
+    }
+}
+
 impl Score for Preferred {
     fn score(&self, snap: &Snapshot, rows: Rows<'_>, out: &mut [i64]) {
+        if let Rows::All(len) = rows
+            && self.score_all(snap, &mut out[..len]).is_some()
+        {
+            return;
+        }
         rows.each(out, |row, score| {
             let (name, labels) = (snap.nodes.name(row), &snap.nodes.info(row).labels);
             let matching = self
                 .terms
                 .iter()
                 .filter(|p| p.term.matches(name, labels, None, &snap.interner));
-            let weight = |p: &PreferredTerm| match crate::mutation::active(NAME) {
-                true => 1,
-                false => i64::from(p.weight),
-            };
             *score = matching.map(weight).sum();
         });
     }

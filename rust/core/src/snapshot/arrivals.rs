@@ -286,6 +286,9 @@ impl Snapshot {
         for term in template.affinity.all() {
             self.topology.ensure(term.topology_key, &self.nodes);
         }
+        for key in template.node_affinity.label_keys() {
+            self.topology.ensure_if_few(key, &self.nodes);
+        }
         self.purge_templates();
         let template = Arc::new(template);
         self.templates.insert(Arc::clone(&template));

@@ -7,6 +7,9 @@ use rustc_hash::FxHashMap;
 /// A domain of one key, numbered densely in the order its values were seen.
 pub type DomainId = u32;
 
+/// Keys known before those are refused that need not be.
+const FEW: usize = 128;
+
 /// The row has no such label (or is no node).
 pub const NO_DOMAIN: DomainId = DomainId::MAX;
 
@@ -59,6 +62,11 @@ impl Domains {
         })
     }
 
+    /// The label's value of each domain.
+    pub fn values(&self) -> &[Symbol] {
+        &self.values
+    }
+
     /// Domain of each row, [`NO_DOMAIN`] where the label is missing.
     pub fn of_rows(&self) -> &[DomainId] {
         &self.of_row
@@ -100,6 +108,18 @@ impl Topology {
     /// Must have been asked for by [`Topology::ensure`] when the pod that names the key came in.
     pub fn domains(&self, key: Symbol) -> &Domains {
         &self.keys[&key]
+    }
+
+    /// The same for a key that may not be known.
+    pub fn known(&self, key: Symbol) -> Option<&Domains> {
+        self.keys.get(&key)
+    }
+
+    /// Makes a key known that is only looked up faster then, unless there are many.
+    pub(super) fn ensure_if_few(&mut self, key: Symbol, nodes: &Nodes) {
+        if self.keys.len() < FEW {
+            self.ensure(key, nodes);
+        }
     }
 
     pub(super) fn ensure(&mut self, key: Symbol, nodes: &Nodes) {

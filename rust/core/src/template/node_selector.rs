@@ -78,6 +78,14 @@ impl NodeTerms {
         }
     }
 
+    /// The keys of the node labels that any of it reads.
+    pub fn label_keys(&self) -> impl Iterator<Item = Symbol> + '_ {
+        let required = self.required.iter().flatten();
+        let preferred = self.preferred.iter().flatten().map(|p| &p.term);
+        let terms = required.chain(preferred).flat_map(|term| &term.expressions);
+        self.selector.iter().flatten().chain(terms).map(|r| r.key)
+    }
+
     /// Whether the node selector and the required terms accept a node.
     pub fn accepts(
         &self,
