@@ -19,6 +19,7 @@ trait Role: Sized {
     fn values(&self, snap: &Snapshot, rows: Rows<'_>) -> Vec<Self::Value>;
     /// Group and value per row.
     fn grouped(&self) -> (Vec<u32>, Vec<Self::Value>);
+    fn layout(&self) -> usize;
 }
 
 impl Role for Box<dyn Filter> {
@@ -58,6 +59,10 @@ impl Role for Box<dyn Filter> {
             groups.of_row.iter().map(value).collect(),
         )
     }
+
+    fn layout(&self) -> usize {
+        self.groups().expect("groups").layout
+    }
 }
 
 impl Role for Box<dyn Score> {
@@ -94,12 +99,17 @@ impl Role for Box<dyn Score> {
             groups.of_row.iter().map(value).collect(),
         )
     }
+
+    fn layout(&self) -> usize {
+        self.groups().expect("groups").layout
+    }
 }
 
 struct Remembered<R: Role> {
     role: Option<R>,
     values: Vec<R::Value>,
     of_row: Vec<u32>,
+    layout: usize,
     remade: usize,
 }
 
@@ -109,6 +119,7 @@ impl<R: Role> Remembered<R> {
             role: None,
             values: Vec::new(),
             of_row: Vec::new(),
+            layout: 0,
             remade: 0,
         };
         new.remake(plugin, snap, pod, feasible);
@@ -123,6 +134,7 @@ impl<R: Role> Remembered<R> {
         if let Some(role) = &self.role {
             self.values = role.values(snap, Rows::All(snap.nodes.len()));
             self.of_row = role.grouped().0;
+            self.layout = role.layout();
         }
     }
 
@@ -180,6 +192,8 @@ impl<R: Role> Remembered<R> {
         }
         if every {
             stale.extend(all.clone());
+        }
+        if std::mem::replace(&mut self.layout, role.layout()) != role.layout() {
             regroup.extend(all);
         }
         let rows: Vec<Row> = stale.into_iter().collect();

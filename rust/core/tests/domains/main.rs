@@ -4,6 +4,7 @@ mod affinity;
 mod cluster;
 mod engine;
 mod follow;
+mod memo;
 mod naive_affinity;
 mod naive_spread;
 mod spread;
