@@ -1,14 +1,17 @@
 //! NodeAffinity: node selector, required and preferred node affinity, and what the profile adds.
 
-use super::label_tables;
+mod preferred;
+mod required;
+
 use super::resource_spec;
 use crate::intern::{Interner, Symbol};
-use crate::normalize::Normalize;
 use crate::object;
-use crate::plugin::{Affects, Filter, KeyWriter, Plugin, PreFilter, PreScore, Reads, Rows, Score};
+use crate::plugin::{Affects, KeyWriter, Plugin, PreFilter, PreScore};
 use crate::snapshot::{Change, Pod, Row, Snapshot};
-use crate::status::{Code, Status};
-use crate::template::{FieldRequirement, NodeTerm, NodeTerms, PreferredTerm, Template};
+use crate::status::Status;
+use crate::template::{FieldRequirement, NodeTerm, PreferredTerm, Template};
+use preferred::Preferred;
+use required::Required;
 use serde::Deserialize;
 use serde_json::Value;
 use std::hash::Hash;
@@ -148,152 +151,9 @@ fn named(terms: &[NodeTerm], pin: Option<Symbol>) -> Option<Vec<Symbol>> {
     Some(all)
 }
 
-#[derive(Clone, Debug)]
-struct Required {
-    added: Option<Arc<[NodeTerm]>>,
-    template: Arc<Template>,
-    pin: Option<Symbol>,
-}
-
-impl Required {
-    fn reason(&self, snap: &Snapshot, row: Row) -> Option<&'static str> {
-        let (name, labels) = (snap.nodes.name(row), &snap.nodes.info(row).labels);
-        let enforced = self.added.as_ref().is_none_or(|terms| {
-            terms
-                .iter()
-                .any(|term| term.matches(name, labels, None, &snap.interner))
-        });
-        let terms: &NodeTerms = &self.template.node_affinity;
-        if !enforced {
-            Some(REASON_ENFORCED)
-        } else if !terms.accepts(name, labels, self.pin, &snap.interner) {
-            Some(REASON)
-        } else {
-            None
-        }
-    }
-}
-
-impl Required {
-    /// Whether each row is accepted; `None` if that must be asked row by row.
-    fn accepted(&self, snap: &Snapshot, rows: usize) -> Option<Vec<bool>> {
-        let terms: &NodeTerms = &self.template.node_affinity;
-        let mut mask = vec![true; rows];
-        if let Some(requirements) = &terms.selector {
-            label_tables::narrow(snap, requirements, &mut mask)?;
-        }
-        let own = terms.required.as_deref();
-        for terms in own.into_iter().chain(self.added.as_deref()) {
-            let mut any = vec![false; rows];
-            for term in terms {
-                let matching = label_tables::matching(snap, term, rows)?;
-                any.iter_mut().zip(matching).for_each(|(any, m)| *any |= m);
-            }
-            mask.iter_mut()
-                .zip(any)
-                .for_each(|(cell, any)| *cell &= any);
-        }
-        Some(mask)
-    }
-}
-
 fn follow(change: &Change) -> Affects {
     match change {
         Change::Node { .. } => Affects::Node,
         _ => Affects::Nothing,
-    }
-}
-
-impl Filter for Required {
-    fn filter(&self, snap: &Snapshot, rows: Rows<'_>, out: &mut [Code]) {
-        if let Rows::All(len) = rows
-            && let Some(mask) = self.accepted(snap, len)
-        {
-            return rows.judge(out, |row| match mask[row as usize] {
-                true => Code::Success,
-                false => Code::UnschedulableAndUnresolvable,
-            });
-        }
-        rows.judge(out, |row| match self.reason(snap, row) {
-            Some(_) => Code::UnschedulableAndUnresolvable,
-            None => Code::Success,
-        });
-    }
-
-    fn status(&self, snap: &Snapshot, row: Row) -> Status {
-        self.reason(snap, row)
-            .map_or_else(Status::default, Status::unresolvable)
-    }
-
-    fn follow(&mut self, _: &Snapshot, change: &Change) -> Affects {
-        follow(change)
-    }
-
-    fn reads(&self) -> Reads {
-        Reads::Node
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Filter> {
-        Box::new(self.clone())
-    }
-}
-
-#[derive(Clone, Debug)]
-struct Preferred {
-    terms: Box<[PreferredTerm]>,
-}
-
-impl Preferred {
-    /// Scores all rows; `None` if that must be done row by row.
-    fn score_all(&self, snap: &Snapshot, out: &mut [i64]) -> Option<()> {
-        out.fill(0);
-        for preferred in &self.terms {
-            let mask = label_tables::matching(snap, &preferred.term, out.len())?;
-            for (score, matches) in out.iter_mut().zip(mask) {
-                *score += i64::from(matches) * weight(preferred);
-            }
-        }
-        Some(())
-    }
-}
-
-fn weight(term: &PreferredTerm) -> i64 {
-    match crate::mutation::active(NAME) {
-        true => 1,
-        false => i64::from(term.weight),
-    }
-}
-
-impl Score for Preferred {
-    fn score(&self, snap: &Snapshot, rows: Rows<'_>, out: &mut [i64]) {
-        if let Rows::All(len) = rows
-            && self.score_all(snap, &mut out[..len]).is_some()
-        {
-            return;
-        }
-        rows.each(out, |row, score| {
-            let (name, labels) = (snap.nodes.name(row), &snap.nodes.info(row).labels);
-            let matching = self
-                .terms
-                .iter()
-                .filter(|p| p.term.matches(name, labels, None, &snap.interner));
-            *score = matching.map(weight).sum();
-        });
-    }
-
-    fn normalize(&self) -> Normalize {
-        Normalize::Max
-    }
-
-    fn follow(&mut self, _: &Snapshot, change: &Change) -> Affects {
-        follow(change)
-    }
-
-    fn reads(&self) -> Reads {
-        Reads::Node
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Score> {
-        Box::new(self.clone())
     }
 }
