@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from podium.api import NodeMetrics, PodMetrics
+from podium.api.features import FeatureGates
 from podium.api.manifest import Options, load_objects
 from podium.descheduler.evictor import Evicted
 from podium.descheduler.loop import Cycle, Descheduler
@@ -15,6 +16,9 @@ from podium.errors import InputError
 from podium.simulator.measured import MeasuredLoad
 
 from tests.descheduler.differential.scenario import Scenario
+
+#: Upstream compares numbers in tolerations always; here the scheduler's gate decides.
+LOADING = Options(validate="off", gates=FeatureGates({"TaintTolerationComparisonOperators": True}))
 
 Entry = tuple[str, str, str, str]
 """Pod, node, plugin, profile."""
@@ -37,7 +41,7 @@ class _Prometheus:
 
 def ours(scenario: Scenario) -> tuple[list[Entry], list[str]] | str:
     """Return evictions and errors of one cycle, or the refusal."""
-    manifest = load_objects(scenario.objects, "scenario", Options(validate="off"))
+    manifest = load_objects(scenario.objects, "scenario", LOADING)
     assert not manifest.rejected, manifest.rejected
     classes = {"low": 10, "high": 1000}
     try:
