@@ -85,12 +85,22 @@ class Budgets:
 
     def take(self, pod: Pod) -> None:
         """Count a pod out; raises EvictionRefusedError if a budget forbids it."""
-        gone = bool(pod.metadata.deletion_timestamp) or pod.metadata.uid in self._leaving
-        if not gone and pod.status.phase not in _UNGUARDED:
-            self._ask(pod)
+        state = self._ask(pod)
+        if state is not None:
+            state.allowed -= 1
+            state.healthy -= 1
         self._leaving.add(pod.metadata.uid)
 
-    def _ask(self, pod: Pod) -> None:
+    def check(self, pod: Pod) -> None:
+        """Raise EvictionRefusedError if ``take`` would."""
+        self._ask(pod)
+
+    def _ask(self, pod: Pod) -> BudgetState | None:
+        """Return the budget that counts a pod, None if none does; raises EvictionRefusedError."""
+        if pod.metadata.deletion_timestamp or pod.metadata.uid in self._leaving:
+            return None
+        if pod.status.phase in _UNGUARDED:
+            return None
         found = [
             state
             for state in self._states.get(pod.metadata.namespace, ())
@@ -100,11 +110,11 @@ class Budgets:
             raise EvictionRefusedError(_SEVERAL)
         for state in found:
             if state.frees(pod):
-                return
+                return None
             if state.is_stale or state.allowed <= 0:
                 raise state.refusal()
-            state.allowed -= 1
-            state.healthy -= 1
+            return state
+        return None
 
 
 def observe(budget: PodDisruptionBudget, pods: Iterable[Pod]) -> BudgetState:

@@ -49,6 +49,8 @@ class NodeFit:
         self._row = {node.metadata.name: row for row, node in enumerate(self._nodes)}
         self._open = np.array([not node.spec.unschedulable for node in self._nodes], dtype=bool)
         self._static: dict[bytes, Mask] = {}
+        self._fitting: dict[tuple[int, int, int], tuple[Mask, int]] = {}
+        self._kept: list[Mask] = []  # what keys of _fitting stand for must stay alive
         self._free: dict[str, NDArray[np.int64]] = {}
 
     def rows(self, nodes: Iterable[Node]) -> Mask:
@@ -58,30 +60,35 @@ class NodeFit:
         return mask
 
     def fits_any_other(self, pod: Pod, among: Mask) -> bool:
-        """Tell whether a pod fits one of the nodes that is not its own."""
-        among = among.copy()
+        """Tell whether a pod fits one of the nodes that is not its own; ``among`` must not change later."""
         own = self._row.get(pod.spec.node_name)
-        if own is not None:
-            among[own] = False
-        return self._any(pod, among)
+        terms = anti_affinity_terms(pod)
+        mask, count = self._fits(pod, among)
+        others = count - int(own is not None and mask[own])
+        if others == 0 or not terms:
+            return others > 0
+        rows: list[int] = np.flatnonzero(mask).tolist()
+        return any(row != own and not self._repels(pod, terms, self._nodes[row]) for row in rows)
 
     def fits_any(self, pod: Pod, among: Mask) -> bool:
         """Tell whether a pod fits one of the nodes; its own needs no room."""
-        return self._any(pod, among)
-
-    def _any(self, pod: Pod, among: Mask) -> bool:
-        candidates = among & self._open & self.admitted(pod)
-        if not candidates.any():
-            return False
-        fitting = candidates & self._has_room(pod)
         own = self._row.get(pod.spec.node_name)
-        if own is not None:
-            fitting[own] = candidates[own]
-        terms = anti_affinity_terms(pod)
-        if not terms:
-            return bool(fitting.any())
-        rows: list[int] = np.flatnonzero(fitting).tolist()
-        return any(not self._repels(pod, terms, self._nodes[row]) for row in rows)
+        if own is not None and among[own] and self._open[own] and self.admitted(pod)[own]:
+            terms = anti_affinity_terms(pod)
+            if not terms or not self._repels(pod, terms, self._nodes[own]):
+                return True
+        return self.fits_any_other(pod, among)
+
+    def _fits(self, pod: Pod, among: Mask) -> tuple[Mask, int]:
+        """Return the nodes that admit a pod and have room, and their number; pods that are alike share it."""
+        admitted, requests = self.admitted(pod), self._requests.of(pod)
+        key = (id(admitted), id(requests), id(among))
+        found = self._fitting.get(key)
+        if found is None:
+            mask = among & self._open & admitted & self._has_room(pod)
+            found = self._fitting[key] = (mask, int(np.count_nonzero(mask)))
+            self._kept.append(among)
+        return found
 
     def admitted(self, pod: Pod) -> Mask:
         """Return the nodes whose labels and hard taints admit a pod, cordoned or not; not to be changed."""

@@ -126,10 +126,17 @@ class Levels:
         Pods of unknown load promise nothing.
         """
         source = self._node.get(pod.spec.node_name)
-        if source is None:
+        taken = self._meter.of_pod(pod, source) if source is not None else None
+        if taken is None or source is None:
             return 0.0
-        found = (self.gains(pod, source, node) for node in self._emptiest_nodes())
-        return max((sum(gains.values()) for gains in found if gains), default=0.0)
+        levels = self._used.get(source.metadata.name, {})
+        freed = sum(part * (2 * levels[name] - part) for name, part in taken.items() if name in levels)
+        return max((freed - self._cost(pod, node) for node in self._emptiest_nodes()), default=0.0)
+
+    def _cost(self, pod: Pod, node: Node) -> float:
+        """Return what a pod adds to the sum of squared levels."""
+        levels, added = self._used[node.metadata.name], self._meter.of_pod(pod, node) or {}
+        return sum(part * (2 * levels[name] + part) for name, part in added.items() if name in levels)
 
     def _emptiest_nodes(self) -> list[Node]:
         """Return the emptiest open node of each size."""

@@ -16,7 +16,7 @@ import msgspec
 
 from podium.api import Node, Pod
 from podium.descheduler.evictor import Cuts
-from podium.descheduler.guard.workload import Workload, workload_of
+from podium.descheduler.guard.workload import Workload, likeness, workload_of
 from podium.descheduler.world import World, is_active
 
 HOUR: Final = 3_600_000_000_000
@@ -113,7 +113,7 @@ class Memory:
         self._kept = {(workload_of(pod), pod.spec.node_name) for pod in cuts.pods}
 
     def _sign(self, pod: Pod, workload: Workload) -> bytes:
-        return _spec(pod) + str(self._counts.get(workload, Counter()).total()).encode()
+        return likeness(pod) + str(self._counts.get(workload, Counter()).total()).encode()
 
 
 def _count(world: World) -> dict[Workload, Counter[str]]:
@@ -123,14 +123,6 @@ def _count(world: World) -> dict[Workload, Counter[str]]:
         if is_active(pod) and not world.is_terminating(pod):
             counts.setdefault(workload_of(pod), Counter())[pod.spec.node_name] += 1
     return counts
-
-
-def _spec(pod: Pod) -> bytes:
-    """Return what decides where pods of a workload go; names of volumes differ from pod to pod."""
-    spec = pod.spec
-    containers = [(item.image, item.resources) for item in (*spec.containers, *spec.init_containers)]
-    placing = (spec.node_selector, spec.affinity, spec.tolerations, spec.topology_spread_constraints)
-    return _hash(msgspec.json.encode((containers, placing, spec.priority, spec.scheduler_name)))
 
 
 def _digest(node: Node) -> bytes:

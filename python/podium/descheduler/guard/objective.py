@@ -46,6 +46,12 @@ def evens_load(_: Any, ledger: Ledger, move: Move) -> bool:
     return gains is not None and sum(gains.values()) >= max(LEAST_GAIN, ledger.load.best * LEAST_PART)
 
 
+def keeps_load_even(_: Any, ledger: Ledger, move: Move) -> bool:
+    """LowNodeUtilization, once all pods have left: the load gets more even, however little."""
+    gains = ledger.load.gains(move.pod, ledger.node(move.source), ledger.node(move.destination))
+    return gains is not None and sum(gains.values()) > 0
+
+
 def leaves_idle_nodes(plugin: Any, ledger: Ledger, move: Move) -> bool:
     """HighNodeUtilization: not from one node that is to be emptied to another."""
     return not plugin.is_idle(ledger.node(move.destination))
@@ -93,10 +99,12 @@ def meets_affinity(_: Any, ledger: Ledger, move: Move) -> bool:
     return there > here
 
 
+Judges = Mapping[str, Better]
+
 #: Plugins that may not leave load less even than it was; the others have something to mend.
 EVENING: Final = frozenset({node_utilization.LOW.name, duplicates.NAME, topology_spread.NAME})
 
-BETTER: Final[Mapping[str, Better]] = {
+BETTER: Final[Judges] = {
     node_utilization.LOW.name: evens_load,
     node_utilization.HIGH.name: leaves_idle_nodes,
     duplicates.NAME: spreads_replicas,
@@ -104,3 +112,6 @@ BETTER: Final[Mapping[str, Better]] = {
     node_taints.NAME: tolerates_taints,
     node_affinity.NAME: meets_affinity,
 }
+
+#: The same for moves that passed and land elsewhere once all of them are made.
+STILL_BETTER: Final[Judges] = {**BETTER, node_utilization.LOW.name: keeps_load_even}

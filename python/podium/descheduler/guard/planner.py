@@ -3,7 +3,8 @@
 A candidate passes if its workload has not been moved lately, is in no gang, its budgets allow it, and the
 scheduler, asked with the moves so far, puts its successor on another node that does not become hot and on
 which it stands better (``objective``). At the end the scheduler is asked once more for all moves at once;
-those that do not hold then are dropped, until the rest holds.
+those that do no good then are dropped, until the rest holds. A plan is bounded: what does not fit into it has
+its turn in the next cycle.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -16,8 +17,8 @@ from podium.descheduler.evictor import Cuts, Evicted
 from podium.descheduler.guard.ledger import Ledger
 from podium.descheduler.guard.levels import Meter
 from podium.descheduler.guard.memory import Memory
-from podium.descheduler.guard.objective import BETTER, EVENING, Move
-from podium.descheduler.guard.workload import gang_of
+from podium.descheduler.guard.objective import BETTER, EVENING, STILL_BETTER, Judges, Move
+from podium.descheduler.guard.workload import gang_of, likeness
 from podium.descheduler.ports import EvictionRefusedError, Landing, WhatIf
 from podium.descheduler.world import World
 
@@ -28,8 +29,18 @@ RECENT = "recently moved"
 GANG = "gang"
 UNKNOWN_LOAD = "no fresh metrics"
 
-#: Times that the whole plan is asked for again after moves were dropped; then it is given up.
-_ROUNDS = 8
+FULL = "limit"
+
+#: Times that the whole plan is asked for again after moves were dropped; then it is halved.
+_ROUNDS = 3
+
+#: The most moves of one plan, and the most questions that are asked for it.
+MOST_MOVES = 300
+MOST_QUESTIONS = 600
+
+
+Kind = tuple[str, str, bytes, tuple[float, ...]]
+"""Plugin, node, what pods have in common that are alike, their load."""
 
 
 class NotBetterError(EvictionRefusedError):
@@ -65,6 +76,9 @@ class Planner:
         self._plugin = plugin
         self._planned: list[_Planned] = []
         self._ledger = Ledger(world, nodes, meter)
+        self._questions = 0
+        self._refused: dict[Kind, tuple[str, str]] = {}
+        self._is_full = False
 
     def consider(self, wanted: Evicted) -> Evicted:
         """Plan a move; raises NotBetterError, or EvictionRefusedError where a budget forbids it."""
@@ -75,16 +89,36 @@ class Planner:
             self._planned.append(_Planned(wanted, None))
             return wanted
         self._precheck(wanted)
-        landing = self._whatif.move(pod)
-        try:
-            destination = self._judge(wanted, landing, self._ledger)
-            self._budgets.take(pod)
-        except EvictionRefusedError:
-            self._whatif.undo()
-            raise
+        self._budgets.check(pod)
+        destination = self._ask(wanted)
+        self._budgets.take(pod)
+        self._refused.clear()
         self._ledger.move(pod, destination)
         self._planned.append(_Planned(wanted, destination))
         return replace(wanted, destination=destination)
+
+    def _ask(self, wanted: Evicted) -> str:
+        """Ask the scheduler; what it said of a pod's like on the same node holds until the next move."""
+        kind = self._kind(wanted)
+        known = self._refused.get(kind)
+        if known is not None:
+            raise NotBetterError(*known)
+        if self._questions >= MOST_QUESTIONS or len(self._planned) >= MOST_MOVES:
+            self._is_full = True
+            raise NotBetterError("the plan of this cycle is full", FULL)
+        self._questions += 1
+        try:
+            return self._judge(wanted, self._whatif.move(wanted.pod), self._ledger)
+        except NotBetterError as reason:
+            self._whatif.undo()
+            self._refused[kind] = (str(reason), reason.why)
+            raise
+
+    def _kind(self, wanted: Evicted) -> Kind:
+        """Return what is equal for pods of which the same may be said: alike, of one node, of one load."""
+        pod = wanted.pod
+        load = self._meter.of_pod(pod, self._ledger.node(pod.spec.node_name)) or {}
+        return wanted.plugin, pod.spec.node_name, likeness(pod), tuple(load.values())
 
     def _precheck(self, wanted: Evicted) -> None:
         pod = wanted.pod
@@ -96,7 +130,7 @@ class Planner:
         if wanted.plugin in BETTER and not self._ledger.load.is_known(pod.spec.node_name):
             raise NotBetterError(f"the load of node {pod.spec.node_name} is not known", UNKNOWN_LOAD)
 
-    def _judge(self, wanted: Evicted, landing: Landing, ledger: Ledger) -> str:
+    def _judge(self, wanted: Evicted, landing: Landing, ledger: Ledger, better: Judges = BETTER) -> str:
         """Return the destination if it is better."""
         pod, source = wanted.pod, wanted.pod.spec.node_name
         if not landing.successor:
@@ -106,8 +140,8 @@ class Planner:
         if landing.node == source:
             raise NotBetterError("the scheduler would put it back on the same node", NO_DESTINATION)
         move = Move(pod, source, landing.node)
-        better = BETTER.get(wanted.plugin)
-        if better is not None and not better(self._plugin(wanted.profile, wanted.plugin), ledger, move):
+        judge = better.get(wanted.plugin)
+        if judge is not None and not judge(self._plugin(wanted.profile, wanted.plugin), ledger, move):
             raise NotBetterError(f"moving to {landing.node} would gain nothing, or too little", NO_GAIN)
         there = ledger.node(landing.node)
         if ledger.load.is_hot_with(pod, there):
@@ -122,14 +156,17 @@ class Planner:
         """Return the moves that hold together, with destinations, and those that do not, with the reason."""
         dropped: list[tuple[Evicted, NotBetterError]] = []
         left = list(self._planned)
-        for _ in range(_ROUNDS):
-            good, bad = self._together(left)
-            dropped += bad
-            left = good
-            if not bad:
-                return [replace(item.wanted, destination=item.destination) for item in left], dropped
-        text = "the moves do not hold together"
-        return [], [*dropped, *((item.wanted, NotBetterError(text, NO_DESTINATION)) for item in left)]
+        while left:
+            for _ in range(_ROUNDS):
+                left, bad = self._together(left)
+                dropped += bad
+                if not bad:
+                    return [replace(item.wanted, destination=item.destination) for item in left], dropped
+            text = "the moves do not hold together"
+            half = len(left) // 2
+            dropped += [(item.wanted, NotBetterError(text, FULL)) for item in left[half:]]
+            left, self._is_full = left[:half], True
+        return [], dropped
 
     def _together(
         self, planned: Sequence[_Planned]
@@ -145,7 +182,7 @@ class Planner:
                 good.append(item)
                 continue
             try:
-                destination = self._judge(item.wanted, next(landings), ledger)
+                destination = self._judge(item.wanted, next(landings), ledger, STILL_BETTER)
             except NotBetterError as reason:
                 bad.append((item.wanted, reason))
             else:
@@ -159,5 +196,6 @@ class Planner:
 
     def remember(self, done: Iterable[Evicted], cuts: Cuts) -> None:
         """Note what was really evicted, and where limits and budgets ended the work."""
+        cuts.everywhere = cuts.everywhere or self._is_full
         moved = [(item.pod, item.destination) for item in done if item.destination is not None]
         self._memory.remember(moved, cuts, self._world.now)

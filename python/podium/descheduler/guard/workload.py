@@ -1,6 +1,9 @@
 """What a pod belongs to: the workload that is remembered, and the gang that stays together."""
 
+import hashlib
 from typing import Final, NamedTuple
+
+import msgspec
 
 from podium.api import Pod
 
@@ -42,3 +45,16 @@ def gang_of(pod: Pod) -> str | None:
     labels = (meta.labels.get(key) for key in _GROUP_LABELS)
     annotations = (meta.annotations.get(key) for key in _GROUP_ANNOTATIONS)
     return next((name for name in (*labels, *annotations) if name), None)
+
+
+def likeness(pod: Pod) -> bytes:
+    """Return what is equal for pods that land on the same nodes; names of volumes differ from pod to pod."""
+    spec, meta = pod.spec, pod.metadata
+    containers = [(item.image, item.resources) for item in (*spec.containers, *spec.init_containers)]
+    claims = [volume.persistent_volume_claim for volume in spec.volumes]
+    placing = (spec.node_selector, spec.affinity, spec.tolerations, spec.topology_spread_constraints, claims)
+    owners = [owner.uid for owner in meta.owner_references]
+    text = msgspec.json.encode(
+        (meta.namespace, owners, containers, placing, spec.priority, spec.scheduler_name)
+    )
+    return hashlib.blake2b(text, digest_size=16).digest()

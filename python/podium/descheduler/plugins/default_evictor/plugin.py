@@ -10,7 +10,7 @@ from podium.descheduler.ordering import PREFER_NO_EVICTION
 from podium.descheduler.plugins.default_evictor import args as arguments
 from podium.descheduler.plugins.default_evictor.args import Args, validate
 from podium.descheduler.policy.selector import is_everything, parse_selector, selector_problem
-from podium.descheduler.world import parse_time
+from podium.descheduler.world import World, parse_time
 from podium.errors import InputError
 
 NAME: Final = "DefaultEvictor"
@@ -41,6 +41,9 @@ class DefaultEvictor:
             if problem:
                 raise InputError(f"{what}{problem}")
         self._checks = list(self._build())
+        self._world: World | None = None
+        self._checked: dict[str, bool] = {}
+        self._asked: dict[str, bool] = {}
         self._mandatory = args.no_eviction_policy == arguments.MANDATORY
 
     def filter(self, pod: Pod) -> bool:
@@ -55,10 +58,29 @@ class DefaultEvictor:
                 return False
         if self._handle.world.is_terminating(pod):
             return False
-        return all(check(pod) for check in self._checks)
+        known = self._known(self._checked)
+        uid = pod.metadata.uid
+        if uid not in known:
+            known[uid] = all(check(pod) for check in self._checks)
+        return known[uid]
+
+    def _known(self, answers: dict[str, bool]) -> dict[str, bool]:
+        """Return the answers by uid that hold in this cycle: several plugins ask of the same pods."""
+        if self._world is not self._handle.world:
+            self._world = self._handle.world
+            self._checked.clear()
+            self._asked.clear()
+        return answers
 
     def pre_eviction_filter(self, pod: Pod) -> bool:
         """Tell whether a pod fits another node (nodeFit), and whether its namespace is selected."""
+        known = self._known(self._asked)
+        uid = pod.metadata.uid
+        if uid not in known:
+            known[uid] = self._may_go(pod)
+        return known[uid]
+
+    def _may_go(self, pod: Pod) -> bool:
         if self._args.node_fit and not self._fits_elsewhere(pod):
             return False
         selector = self._args.namespace_label_selector

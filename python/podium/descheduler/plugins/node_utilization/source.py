@@ -51,8 +51,8 @@ class Promises:
     def push(self, order: int, source: Source) -> None:
         """Put a source back; ``order`` decides among equals."""
         if source.is_open and source.pods:
-            best = max(source.next(), key=self.promise)
-            heapq.heappush(self._heap, (-self.promise(best), order, self._moves, source, best))
+            value, _, best = max((self.promise(pod), -at, pod) for at, pod in enumerate(source.next()))
+            heapq.heappush(self._heap, (-value, order, self._moves, source, best))
 
     def moved(self) -> None:
         """Let all promises be old."""
