@@ -13,7 +13,7 @@ TOOLS := source .ci/toolchain
 
 RUST := Cargo.toml Cargo.lock $(shell find rust -name '*.rs' -o -name Cargo.toml)
 SUITE ?= tests
-SCENARIO ?= basic deployment mixed spread churn
+COMPARE ?=
 N ?= 300
 
 .PHONY: help
@@ -74,8 +74,15 @@ wheel: $(VENV)/built  ## Build the wheel for this platform into dist
 	$(TOOLS); $(BIN)/maturin build --release --locked --out dist
 
 .PHONY: bench
-bench: build  ## Measure the loop (SCENARIO="basic mixed")
-	for scenario in $(SCENARIO); do $(BIN)/podium bench --scenario "$$scenario"; done
+bench: build $(VENV)/tools  ## Measure engine, loop, manifests and deltas (SUITE=benches/test_loop.py for one part)
+	$(BIN)/python -m pytest --quiet --benchmark-columns=min,median,rounds $(if $(filter tests,$(SUITE)),benches,$(SUITE))
+
+.PHONY: bench-compare
+bench-compare: build  ## Measure beside kube-scheduler (COMPARE="basic mixed" for some scenarios); needs Go
+	$(TOOLS)
+	mkdir -p build/bench
+	(cd benches/peer && go build -o ../../build/bench/peer .)
+	$(BIN)/python -m benches.compare --json build/bench/compare.json $(COMPARE)
 
 .PHONY: parity
 parity: build $(VENV)/tools  ## Compare with the real kube-scheduler on N scenarios of each tier; needs Go

@@ -161,6 +161,11 @@ class Engine:
     ) -> NDArray[np.uint32]:
         """Add pods given as the JSON of their parts; an empty status is none."""
 
+    def add_pods_like(
+        self, likes: NDArray[np.uint32], names: list[str], uids: list[str], /
+    ) -> NDArray[np.uint32]:
+        """Add pending pods that differ in name and uid alone from one that is as it was added."""
+
     def update_pod(self, pod: int, json: bytes, /) -> None: ...
     def remove_pod(self, pod: int, /) -> None: ...
     def schedule(self, pod: int, attempt: int = 0) -> Decision:

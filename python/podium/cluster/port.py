@@ -8,12 +8,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import msgspec
+
 from podium.api import Object, Pod
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
-    """An object was added or changed."""
+class Applied(msgspec.Struct, frozen=True, gc=False):
+    """An object was added or changed. There is one per pod, so it is the cheapest kind of object."""
 
     object: Object
 

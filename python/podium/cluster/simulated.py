@@ -116,8 +116,13 @@ class SimulatedCluster:
 
     def apply(self, objects: Iterable[Object]) -> None:
         """Add or change objects now."""
+        pods, events = self._pods, self._events
         for item in objects:
-            self._happen(Applied(item))
+            if type(item) is Pod:
+                pods[item.metadata.uid] = item
+                events.append(Applied(item))
+            else:
+                self._happen(Applied(item))
         self._settle()
 
     def schedule(self, at: int, event: Event) -> None:
@@ -141,8 +146,10 @@ class SimulatedCluster:
                 self._store(item)
         elif isinstance(event, Bound):
             # The pods may have gone while the request was under way.
-            event = Bound([uid for uid in event.uids if uid in self._pods])
-            self._bound_to.update((uid, self._binding[uid]) for uid in event.uids)
+            pods, binding = self._pods, self._binding
+            present = {uid: binding[uid] for uid in event.uids if uid in pods}
+            self._bound_to |= present
+            event = Bound(list(present))
         self._events.append(event)
 
     def _store(self, item: Object) -> None:
@@ -187,6 +194,12 @@ class SimulatedCluster:
 
     def _bind(self, action: Bind) -> None:
         uids: Sequence[str] = action.uids
+        if not self._latency.bind and self._bind_fails is None:
+            pods = self._pods
+            present = {uid: node for uid, node in zip(uids, action.nodes, strict=True) if uid in pods}
+            self._bound_to.update(present)
+            self._events.append(Bound(list(present)))
+            return
         self._binding.update(zip(uids, action.nodes, strict=True))
         if self._bind_fails is not None:
             failures = {uid: self._bind_fails(uid, self._binding[uid]) for uid in uids}

@@ -10,7 +10,7 @@ order, off the node, back into the queue. Pods without plugins of this cycle go 
 ``Bind`` as soon as they have a node.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from functools import partial
 from typing import Final
@@ -255,18 +255,15 @@ class Binder:
             f'running {event.point[0].upper()}{event.point[1:]} plugin "{event.plugin}": {message}'
         )
 
-    def bound(self, uids: Iterable[str], actions: list[Action]) -> None:
+    def bound(self, uids: Sequence[str], actions: list[Action]) -> None:
         """Note bindings that succeeded."""
-        entries = []
-        for uid in uids:
-            self._plain.discard(uid)
+        self._plain.difference_update(uids)
+        for uid in uids if self._assumed else ():
             assumed = self._assumed.get(uid)
             if assumed is not None:
                 self._leave(assumed)
                 self._after_binding(assumed, actions)
-            entry = self._state.entry(uid)
-            if entry is not None:
-                entries.append(entry)
+        entries = self._state.entries_of(uids)
         if not entries:
             return
         self._engine.confirm(np.asarray([entry.handle for entry in entries], dtype=np.uint32))

@@ -12,7 +12,8 @@ def group_of(pod: Pod, settings: GangSettings) -> str | None:
     group = pod.spec.scheduling_group
     if group is not None and group.pod_group_name:
         return group.pod_group_name
-    labels, annotations = pod.metadata.labels or {}, pod.metadata.annotations or {}
-    named = [labels.get(settings.label), labels.get(_COSCHEDULING_LABEL)]
-    named += [annotations.get(key) for key in _VOLCANO_ANNOTATIONS]
-    return next((name for name in named if name), None)
+    labels, annotations = pod.metadata.labels, pod.metadata.annotations
+    name = labels and (labels.get(settings.label) or labels.get(_COSCHEDULING_LABEL))
+    if not name and annotations:
+        name = next((annotations[key] for key in _VOLCANO_ANNOTATIONS if annotations.get(key)), None)
+    return name or None

@@ -20,6 +20,7 @@ from podium.cluster.port import (
     Preempt,
     Returned,
 )
+from podium.collector import collector_paused
 from podium.framework.config import SchedulerConfig
 from podium.framework.events import Action as What
 from podium.framework.events import ClusterEvent, Resource
@@ -36,6 +37,9 @@ SECOND = 1_000_000_000
 #: Parked pods are tried again after this long even if nothing happened (kube-scheduler's
 #: ``--pod-max-in-unschedulable-pods-duration``).
 MAX_PARKED = 300 * SECOND
+
+#: What to make of most pods.
+_CONCERN = Concern()
 
 #: Pods tried by one call into the core, so that a call stays short.
 _BATCH = 2048
@@ -92,7 +96,7 @@ class Scheduler:
             return Concern(held=f"waiting for scheduling gates: [{gates}]")
         if group_of(pod, self.config.podium.gangs) is not None:
             return Concern(held="gangs are not supported yet")
-        return Concern()
+        return _CONCERN
 
     def step(self, events: Iterable[Event], now: int, limit: int | None = None) -> list[Action]:
         """Apply events and run up to ``limit`` scheduling cycles (None: as many as there are to run).
@@ -106,6 +110,11 @@ class Scheduler:
             What the backend is to do, in order.
 
         """
+        # What a step makes lives as long as its pods do.
+        with collector_paused():
+            return self._step(events, now, limit)
+
+    def _step(self, events: Iterable[Event], now: int, limit: int | None) -> list[Action]:
         actions: list[Action] = []
         self.binder.waiting.now = now
         self._apply(events, now, actions)
@@ -202,7 +211,7 @@ class Scheduler:
 
     def _begin_binding(self, batch: Batch, actions: list[Action]) -> None:
         entries = self.state.by_handles(batch.pods.tolist())
-        nodes = self.engine.node_names(batch.rows)
+        nodes = self.state.names_of(batch.rows.tolist())
         self.observer.placed(entries, nodes)
         self.binder.begin_plain(entries, nodes, actions)
 

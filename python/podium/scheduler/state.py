@@ -1,10 +1,12 @@
 """The scheduler's view of the cluster: API objects beside the core's snapshot, in step with it."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeGuard
+from typing import Protocol
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from podium._core import Engine
 from podium.api import Node, Object, Pod, PodSpec, kind_of
@@ -16,30 +18,34 @@ from podium.scheduler.events import bit
 #: Encoded specs kept; beyond that the table starts afresh.
 _SPECS = 4096
 
+#: New pods that enter the core by one call: few enough to be in the processor's cache all the while.
+_TOGETHER = 1024
+
 _ENDED = frozenset({"Succeeded", "Failed"})
 _POD_ADDED = bit(Resource.ASSIGNED_POD, Action.ADD)
 _POD_DELETED = bit(Resource.ASSIGNED_POD, Action.DELETE)
 _NODE_DELETED = bit(Resource.NODE, Action.DELETE)
 
 
-class Entry:
-    """One pod that the scheduler knows."""
+class Entry(msgspec.Struct, eq=False):
+    """One pod that the scheduler knows. There is one per pod, so it is the cheapest kind of object.
 
-    __slots__ = ("concerned", "epoch", "handle", "message", "node", "pod", "victims")
+    Attributes:
+        node: the node it is on, assumed or bound.
+        concerned: the Python plugins of its profile that it concerns.
+        epoch: counts the attempts that were given up; answers to calls of an earlier one are dropped.
+        message: why its last attempt failed.
+        victims: keys of the pods evicted for it in its last attempt.
 
-    def __init__(self, pod: Pod, handle: int) -> None:
-        self.pod = pod
-        self.handle = handle
-        self.concerned: frozenset[str] = frozenset()
-        """The Python plugins of its profile that it concerns."""
-        self.epoch = 0
-        """Counts the attempts that were given up; answers to calls of an earlier one are dropped."""
-        self.node: str | None = pod.spec.node_name or None
-        """The node it is on, assumed or bound."""
-        self.message = ""
-        """Why its last attempt failed."""
-        self.victims: Sequence[str] = ()
-        """Keys of the pods evicted for it in its last attempt."""
+    """
+
+    pod: Pod
+    handle: int
+    node: str | None = None
+    concerned: frozenset[str] = frozenset()
+    epoch: int = 0
+    message: str = ""
+    victims: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +82,8 @@ class State:
         self.nodes: dict[str, Node] = {}
         self._pods: dict[str, Entry] = {}
         self._by_handle: dict[int, Entry] = {}
+        self._names: list[str] = []
+        """By row; that of a node which is gone stays until its row is taken again."""
         self._encoder = msgspec.json.Encoder()
         self._specs: dict[int, tuple[PodSpec, bytes]] = {}
         self._world: dict[tuple[str, str, str], Object] = {}
@@ -86,17 +94,29 @@ class State:
         """Return what is known of a pod, None if it is gone or was never this scheduler's concern."""
         return self._pods.get(uid)
 
+    def entries_of(self, uids: Iterable[str]) -> list[Entry]:
+        """Return what is known of pods, without those that are gone."""
+        return [entry for entry in map(self._pods.get, uids) if entry is not None]
+
     def by_handle(self, handle: int) -> Entry:
         """Return the pod behind a handle of the core."""
         return self._by_handle[handle]
 
     def by_handles(self, handles: Iterable[int]) -> list[Entry]:
         """Return the pods behind handles, in order."""
-        return [self._by_handle[handle] for handle in handles]
+        return list(map(self._by_handle.__getitem__, handles))
 
     def entries(self) -> Iterable[Entry]:
         """Return all pods that the core knows, in order of arrival."""
         return self._pods.values()
+
+    def names_of(self, rows: Iterable[int]) -> list[str]:
+        """Return the names of the nodes on rows of the core."""
+        return list(map(self._names.__getitem__, rows))
+
+    def _named(self, row: int, name: str) -> None:
+        self._names += [""] * (row + 1 - len(self._names))
+        self._names[row] = name
 
     def world(self, kind: str) -> Iterator[Object]:
         """Return the objects of a kind that is neither Node nor Pod."""
@@ -108,29 +128,35 @@ class State:
 
     def apply(self, events: Iterable[Event], now: int) -> None:
         """Take over what happened. New pending pods that follow one another enter the core together."""
-        fresh: list[Pod] = []
+        fresh: dict[str, Pod] = {}
         for event in events:
-            if isinstance(event, Applied) and self._is_new_pending(event.object):
-                fresh.append(event.object)
+            item = event.object if isinstance(event, Applied) else None
+            if type(item) is Pod and len(fresh) < _TOGETHER and self._is_new_pending(item, fresh):
+                fresh[item.metadata.uid] = item
                 continue
-            self._enqueue(fresh, now)
-            fresh.clear()
-            if isinstance(event, Applied):
-                self._applied(event.object, now)
+            self._enqueue(list(fresh.values()), now)
+            fresh = {}
+            if type(item) is Pod and self._is_new_pending(item, fresh):
+                fresh[item.metadata.uid] = item
+            elif item is not None:
+                self._applied(item, now)
             elif isinstance(event, Removed):
                 self._removed(event.object, now)
-        self._enqueue(fresh, now)
+        self._enqueue(list(fresh.values()), now)
 
-    def _is_new_pending(self, item: Object) -> TypeGuard[Pod]:
-        if type(item) is not Pod or item.spec.node_name or item.metadata.uid in self._pods:
+    def _is_new_pending(self, pod: Pod, fresh: Container[str]) -> bool:
+        uid = pod.metadata.uid
+        if pod.spec.node_name or uid in self._pods or uid in fresh:
             return False
-        return self._may_queue(item)
+        return self._may_queue(pod)
 
     def _may_queue(self, pod: Pod) -> bool:
         """Set aside pods that are not to be tried; the others may enter the queue."""
         uid = pod.metadata.uid
-        self.foreign.pop(uid, None)
-        self.held.pop(uid, None)
+        if self.foreign:
+            self.foreign.pop(uid, None)
+        if self.held:
+            self.held.pop(uid, None)
         if pod.status.phase in _ENDED or pod.metadata.deletion_timestamp:
             return False
         concern = self._concern(pod)
@@ -143,17 +169,64 @@ class State:
         return True
 
     def _enqueue(self, pods: Sequence[Pod], now: int) -> None:
+        """Let new pending pods into the core and its queue, in this order."""
         if not pods:
             return
+        handles = self._add(pods)
+        numbers = handles.tolist()
+        entries = list(map(Entry, pods, numbers))
+        self._pods.update(zip([pod.metadata.uid for pod in pods], entries, strict=True))
+        self._by_handle.update(zip(numbers, entries, strict=True))
+        self.engine.enqueue_many(handles, now)
+
+    def _add(self, pods: Sequence[Pod]) -> NDArray[np.uint32]:
+        """Put pods into the core; one that differs from an earlier one in name and uid alone costs little."""
+        first: dict[object, int] = {}
+        leaders: list[Pod] = []
+        followers: list[Pod] = []
+        places: list[int] = []
+        like: list[int] = []
+        for place, pod in enumerate(pods):
+            alike = first.setdefault(self._likeness(pod), len(leaders))
+            like.append(alike)
+            if alike == len(leaders):
+                leaders.append(pod)
+            else:
+                followers.append(pod)
+                places.append(place)
+        handles = self._add_leaders(leaders)
+        if not followers:
+            return handles
+        handles = handles[np.asarray(like, dtype=np.intp)]
+        names = [pod.metadata.name for pod in followers]
+        uids = [pod.metadata.uid for pod in followers]
+        handles[places] = self.engine.add_pods_like(handles[places], names, uids)
+        return handles
+
+    def _likeness(self, pod: Pod) -> object:
+        """Return what pods of one template have in common, unequal for all others; only for one call's pods.
+
+        A generated claim is named after its pod: pods with volumes are like no other.
+        """
+        meta, spec = pod.metadata, pod.spec
+        if spec.volumes:
+            return id(pod)
+        owners = meta.owner_references
+        return (
+            id(spec),
+            meta.namespace,
+            tuple(meta.labels.items()) if meta.labels else None,
+            self._encoder.encode(owners) if owners else None,
+            self._encoder.encode(pod.status),
+        )
+
+    def _add_leaders(self, pods: Sequence[Pod]) -> NDArray[np.uint32]:
         encode = self._encoder.encode
-        handles = self.engine.add_pods(
+        return self.engine.add_pods(
             [encode(pod.metadata) for pod in pods],
             [self._spec(pod.spec) for pod in pods],
             [encode(pod.status) for pod in pods],
         )
-        for pod, handle in zip(pods, handles.tolist(), strict=True):
-            self._remember(pod, handle)
-        self.engine.enqueue_many(handles, now)
 
     def _spec(self, spec: PodSpec) -> bytes:
         """Encode a spec; pods of one workload share theirs, so it is done once for all of them."""
@@ -169,7 +242,7 @@ class State:
         return encoded
 
     def _remember(self, pod: Pod, handle: int) -> Entry:
-        entry = Entry(pod, handle)
+        entry = Entry(pod, handle, pod.spec.node_name or None)
         self._pods[pod.metadata.uid] = entry
         self._by_handle[handle] = entry
         return entry
@@ -180,7 +253,7 @@ class State:
         elif isinstance(item, Node):
             old = self.nodes.get(item.metadata.name)
             self.nodes[item.metadata.name] = item
-            self.engine.set_node(msgspec.json.encode(item))
+            self._named(self.engine.set_node(msgspec.json.encode(item)), item.metadata.name)
             self._tell(changes.node_changed(old, item), now)
         elif (kind := kind_of(type(item))) in changes.WORLD_KINDS:
             at = (kind, *changes.key(item))

@@ -1,7 +1,7 @@
 //! One scheduling cycle of one pod, up to the choice of a node.
 
 use crate::diagnosis::Diagnosis;
-use crate::filtering::{FEASIBLE, Filters, NO_NODE, Rejection, Verdict};
+use crate::filtering::{FEASIBLE, Filters, LEFT_OUT, NO_NODE, Rejection, Verdict};
 use crate::pick;
 use crate::plugin::Rows;
 use crate::profile::Profile;
@@ -110,17 +110,16 @@ pub fn codes(
     verdicts: &[Verdict],
     crowded: &[(Row, Refused)],
 ) -> Vec<Code> {
-    let left_out = |v: &Verdict| match *v {
-        FEASIBLE | NO_NODE => Code::Success,
-        _ => Code::UnschedulableAndUnresolvable,
-    };
-    let mut codes: Vec<Code> = verdicts.iter().map(left_out).collect();
-    for (index, part) in filters.parts.iter().enumerate() {
-        let rejected = verdicts
-            .iter()
-            .enumerate()
-            .filter(|(_, v)| usize::from(**v) == index);
-        let rows: Vec<Row> = rejected.map(|(row, _)| row as Row).collect();
+    let mut rejected: Vec<Vec<Row>> = vec![Vec::new(); filters.parts.len()];
+    let mut codes = vec![Code::Success; verdicts.len()];
+    for (row, (verdict, code)) in verdicts.iter().zip(&mut codes).enumerate() {
+        match *verdict {
+            FEASIBLE | NO_NODE => {}
+            LEFT_OUT => *code = Code::UnschedulableAndUnresolvable,
+            index => rejected[usize::from(index)].push(row as Row),
+        }
+    }
+    for (part, rows) in filters.parts.iter().zip(rejected) {
         let mut own = vec![Code::Success; rows.len()];
         part.filter.filter(snap, Rows::List(&rows), &mut own);
         for (row, code) in rows.into_iter().zip(own) {

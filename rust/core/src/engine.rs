@@ -7,7 +7,7 @@ use crate::memo::Refusal;
 use crate::memos::{DEFAULT_BUDGET, Memos};
 use crate::pick::{Choose, draw};
 use crate::plugin::Affects;
-use crate::preempt::{self, Failed, Preemption};
+use crate::preempt::{self, DryRuns, Failed, Preemption};
 use crate::profile::{Profile, ProfileError};
 use crate::queue::{Bits, Nanos, Queue};
 use crate::snapshot::{PodId, PodParts, Row, Snapshot};
@@ -35,6 +35,7 @@ pub struct Engine {
     pub settings: Settings,
     profiles: Vec<Arc<Profile>>,
     memos: Memos,
+    dry_runs: DryRuns,
     pub queue: Queue,
     pub pod_events: PodEvents,
     /// Name of the plugin of each bit in the queue's sets.
@@ -67,6 +68,7 @@ impl Engine {
             settings,
             profiles: Vec::new(),
             memos: Memos::new(DEFAULT_BUDGET),
+            dry_runs: DryRuns::default(),
             queue: Queue::default(),
             pod_events: PodEvents::default(),
             plugin_bits: Vec::new(),
@@ -361,7 +363,10 @@ impl Engine {
             codes: &codes,
             draw,
         };
-        let found = preempt::preempt(&mut self.snap, args, pod, failed);
+        let class = (index, &**profile);
+        let record = &self.snap.pods[pod];
+        let known = self.dry_runs.of(&self.snap, class, memo.filters(), record);
+        let found = preempt::preempt_knowing(&mut self.snap, args, pod, failed, known);
         if let Preemption::Helpless { message } = &found {
             memo.set_helpless(&self.snap, pod, message);
         }

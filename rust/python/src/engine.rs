@@ -11,7 +11,7 @@ use podium_core::snapshot::volumes::{self, BindAction};
 use podium_core::snapshot::{Kind, PodId, PodParts, Row};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 use std::sync::{Mutex, MutexGuard};
 
 /// Kind, namespace, name, JSON merge patch.
@@ -222,6 +222,31 @@ impl Engine {
                 status: status.as_bytes(),
             };
             ids.push(engine.add_pod_parts(parts).map_err(core_error)?.0);
+        }
+        Ok(ids.into_pyarray(py))
+    }
+
+    /// Pending pods that differ from one added before, and untouched since, in name and uid alone.
+    fn add_pods_like<'py>(
+        &self,
+        py: Python<'py>,
+        likes: PyReadonlyArray1<'py, u32>,
+        names: &Bound<'py, PyList>,
+        uids: &Bound<'py, PyList>,
+    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let likes = likes.as_array();
+        if names.len() != likes.len() || uids.len() != likes.len() {
+            return Err(PyValueError::new_err("the three lists differ in length"));
+        }
+        let mut engine = self.lock()?;
+        let mut ids = Vec::with_capacity(likes.len());
+        for ((like, name), uid) in likes.iter().zip(names).zip(uids) {
+            let like = Self::pod(&engine, *like)?;
+            let (name, uid) = (name.cast::<PyString>()?, uid.cast::<PyString>()?);
+            let id = engine
+                .snap
+                .add_pod_like(like, name.to_str()?, uid.to_str()?);
+            ids.push(id.0);
         }
         Ok(ids.into_pyarray(py))
     }

@@ -1,14 +1,13 @@
 """Loading ``-f`` inputs: one cluster of all files, folders and standard input."""
 
-import gc
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from podium.api.manifest.decode import Decoded, Foreign, decode, describe
 from podium.api.manifest.documents import Document, Unreadable, expand, parse, read_bytes
 from podium.api.manifest.pipeline import Entry, Mode, Options, Pipeline
 from podium.api.manifest.result import Loaded, Manifest, Note
+from podium.collector import collector_paused
 from podium.errors import InputError
 
 __all__ = [
@@ -40,7 +39,7 @@ def load(paths: Iterable[str], options: Options = DEFAULT_OPTIONS) -> Manifest:
 def read(paths: Iterable[str]) -> list[Document | Unreadable]:
     """Return the documents of files, folders and standard input; raises InputError as ``load`` does."""
     documents: list[Document | Unreadable] = []
-    with _no_collection():
+    with collector_paused():
         for path in expand(paths):
             documents += parse(read_bytes(path), path)
     return documents
@@ -54,23 +53,11 @@ def load_objects(
     return load_documents(documents, options)
 
 
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Pause the cycle collector: millions of objects appear here and none of them is garbage."""
-    paused = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if paused:
-            gc.enable()
-
-
 def load_documents(
     documents: Iterable[Document | Unreadable], options: Options = DEFAULT_OPTIONS
 ) -> Manifest:
     """Load documents from any sources as one cluster."""
-    with _no_collection():
+    with collector_paused():
         return _load(documents, options)
 
 

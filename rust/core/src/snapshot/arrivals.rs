@@ -147,6 +147,22 @@ impl Snapshot {
         Ok(self.insert_pod(record, has_ended(&source)))
     }
 
+    /// Adds a pending pod that says what `like` says, which is pending and as it was when it was added,
+    /// apart from name and uid.
+    pub fn add_pod_like(&mut self, like: PodId, name: &str, uid: &str) -> PodId {
+        let like = &self.pods[like];
+        let record = Pod {
+            template: Arc::clone(&like.template),
+            name: name.into(),
+            uid: uid.into(),
+            claims: like.claims.clone(),
+            row: None,
+            ..*like
+        };
+        self.peers.join_again(record.peer);
+        self.insert_pod(record, false)
+    }
+
     fn keep_prototype(&mut self, key: Box<[u8]>, record: &Pod, ended: bool) {
         if self.prototypes.known.len() >= PROTOTYPES {
             for (_, (prototype, _)) in std::mem::take(&mut self.prototypes.known) {
@@ -190,6 +206,15 @@ impl Snapshot {
             && Arc::ptr_eq(&record.template, &before.template)
             && record.terminating == before.terminating
             && record.claims == before.claims;
+        // Victims are chosen by start time, and nominated pods count by what they ask for.
+        let seen = record.start_time != before.start_time
+            || !Arc::ptr_eq(&record.template, &before.template);
+        let nominated_on = before.nominated.and_then(|name| self.nodes.row(name));
+        for row in before.row.into_iter().chain(nominated_on) {
+            if seen {
+                self.nodes.touch(row);
+            }
+        }
         if stays {
             record.row = before.row;
         } else {

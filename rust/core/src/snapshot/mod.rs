@@ -14,6 +14,7 @@ mod order;
 mod owners;
 mod peers;
 mod pods;
+mod rehearsal;
 mod topology;
 pub mod volumes;
 mod world;
@@ -28,6 +29,7 @@ pub use order::Order;
 pub use owners::{ControllerKind, Owners};
 pub use peers::{Peer, PeerId, PeerKey, Peers};
 pub use pods::{Pod, PodId, Pods};
+pub(crate) use rehearsal::Books;
 pub use topology::{DomainId, Domains, NO_DOMAIN, Topology};
 pub use volumes::{ClaimKey, Volumes};
 pub use world::{Kind, WorldError};
@@ -36,7 +38,7 @@ use crate::intern::{Interner, Symbol};
 use crate::object;
 use crate::resources::{CPU, MEMORY, ResourceId, ResourceNames};
 use crate::selector::Labels;
-use crate::template::{HostPort, Template};
+use crate::template::Template;
 use arrivals::Prototypes;
 use nominations::Nominations;
 use order::ZoneKeys;
@@ -133,6 +135,7 @@ impl Snapshot {
         self.nodes.set_allocatable(row, &amounts);
         self.nodes.allowed_pods.set(row, allowed);
         self.topology.update(row, &self.nodes);
+        self.nodes.touch(row);
         self.changes.push(Change::Node { row });
         for pod in self.waiting.remove(&name).unwrap_or_default() {
             self.place(pod, row);
@@ -160,6 +163,7 @@ impl Snapshot {
         self.nodes.release_row(row);
         self.volumes.node_removed(row);
         self.topology.update(row, &self.nodes);
+        self.nodes.touch(row);
         self.changes.push(Change::Node { row });
         Some(row)
     }
@@ -260,48 +264,53 @@ impl Snapshot {
     }
 
     fn account(&mut self, id: PodId, row: Row, added: bool) {
+        self.account_row(id, row, added);
+        self.nodes.touch(row);
         let pod = &self.pods[id];
         let (template, terminating) = (Arc::clone(&pod.template), pod.terminating);
-        let sign = if added { 1i64 } else { -1 };
-        let change = |value: i64, amount: i64| value.wrapping_add(amount.wrapping_mul(sign));
-        for (resource, amount) in template.requests.held.iter() {
-            self.nodes.requested[resource.0 as usize].update(row, |v| change(v, amount));
-        }
-        for (column, amount) in self
-            .nodes
-            .nonzero
-            .iter_mut()
-            .zip(template.requests.held_nonzero)
-        {
-            column.update(row, |v| change(v, amount));
-        }
-        self.nodes.pod_count.update(row, |v| v + sign);
         self.peers.count(pod.peer, terminating, row, added);
-        self.volumes.pod_moved(id, pod, row, added);
-        self.account_ports(&template.ports, row, added);
-        if added {
-            self.changes.push(Change::Placed {
+        self.changes.push(if added {
+            Change::Placed {
                 row,
                 template,
                 terminating,
-            });
+            }
         } else {
-            self.changes.push(Change::Removed {
+            Change::Removed {
                 row,
                 template,
                 terminating,
-            });
-        }
+            }
+        });
     }
 
-    fn account_ports(&mut self, ports: &[HostPort], row: Row, added: bool) {
-        if ports.is_empty() {
-            return;
+    /// The row's own books, and what volumes know of its pods.
+    fn account_row(&mut self, id: PodId, row: Row, added: bool) {
+        let Snapshot {
+            nodes,
+            pods,
+            volumes,
+            ..
+        } = self;
+        let pod = &pods[id];
+        let requests = &pod.template.requests;
+        let sign = if added { 1i64 } else { -1 };
+        let change = |value: i64, amount: i64| value.wrapping_add(amount.wrapping_mul(sign));
+        for (resource, amount) in requests.held.iter() {
+            nodes.requested[resource.0 as usize].update(row, |v| change(v, amount));
         }
-        let used = &mut self.nodes.ports[row as usize];
-        used.retain(|p| !ports.contains(p));
-        if added {
-            used.extend(ports);
+        for (column, amount) in nodes.nonzero.iter_mut().zip(requests.held_nonzero) {
+            column.update(row, |v| change(v, amount));
+        }
+        nodes.pod_count.update(row, |v| v + sign);
+        volumes.pod_moved(id, pod, row, added);
+        let ports = &pod.template.ports;
+        if !ports.is_empty() {
+            let used = &mut nodes.ports[row as usize];
+            used.retain(|p| !ports.contains(p));
+            if added {
+                used.extend(ports);
+            }
         }
     }
 
@@ -378,7 +387,7 @@ impl Snapshot {
     }
 
     /// Undoes the record of changes that were themselves undone; see [`ChangeLog::mark`].
-    pub(crate) fn rewind_changes(&mut self, mark: ChangeMark) {
+    pub fn rewind_changes(&mut self, mark: ChangeMark) {
         self.changes.rewind(mark);
     }
 

@@ -70,6 +70,9 @@ pub struct Nodes {
     pub ports: Vec<Vec<HostPort>>,
     rows: FxHashMap<Symbol, Row>,
     free: Vec<Row>,
+    /// Per row, which of all touches was its last.
+    versions: Vec<u64>,
+    touches: u64,
 }
 
 impl Nodes {
@@ -97,6 +100,17 @@ impl Nodes {
 
     pub fn name(&self, row: Row) -> Symbol {
         self.names[row as usize]
+    }
+
+    /// Changes whenever the node of a row or the pods on it do, and is never the same again; moves that an
+    /// overlay undoes count, those of a dry run do not.
+    pub fn version(&self, row: Row) -> u64 {
+        self.versions[row as usize]
+    }
+
+    pub(super) fn touch(&mut self, row: Row) {
+        self.touches += 1;
+        self.versions[row as usize] = self.touches;
     }
 
     pub fn allocatable(&self, id: ResourceId, row: Row) -> i64 {
@@ -130,6 +144,7 @@ impl Nodes {
         self.info.push(NodeInfo::default());
         self.pods.push(Vec::new());
         self.ports.push(Vec::new());
+        self.versions.push(0);
         let len = self.names.len();
         for column in self
             .allocatable

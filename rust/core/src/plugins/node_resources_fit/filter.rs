@@ -128,25 +128,22 @@ impl Filter for Needs {
     fn status(&self, snap: &Snapshot, row: Row) -> Status {
         let nodes = &snap.nodes;
         let mut status = Status::default();
-        let mut add = |code: Code, reason: Reason| {
+        let mut add = |code: Code, reason: &dyn Fn() -> Reason| {
             if code != Code::Success {
                 status.code = status.code.max(code);
-                status.reasons.push(reason);
+                status.reasons.push(reason());
             }
         };
-        add(
-            pods_code(
-                nodes.pod_count[row as usize],
-                nodes.allowed_pods[row as usize],
-            ),
-            TOO_MANY_PODS.into(),
+        let pods = pods_code(
+            nodes.pod_count[row as usize],
+            nodes.allowed_pods[row as usize],
         );
+        add(pods, &|| TOO_MANY_PODS.into());
         for &(id, need) in &self.0 {
             let code = need_code(need, nodes.allocatable(id, row), nodes.requested(id, row));
-            add(
-                code,
-                format!("Insufficient {}", snap.resources.name(id)).into(),
-            );
+            add(code, &|| {
+                format!("Insufficient {}", snap.resources.name(id)).into()
+            });
         }
         status
     }

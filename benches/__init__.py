@@ -1,0 +1,1 @@
+"""Measurements: pytest-benchmark suites, and the comparison with kube-scheduler."""

@@ -1,0 +1,115 @@
+"""New pods enter the core together where they are alike; nothing may depend on it."""
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from podium.api import Container, Node, NodeStatus, ObjectMeta, Pod, PodSpec, PodStatus, ResourceRequirements
+from podium.api.objects.base import OwnerReference
+from podium.cluster.port import Applied, Removed
+from podium.framework.config import default_config
+from podium.scheduler.loop import Scheduler
+from podium.scheduler.observer import Observer
+
+AMOUNTS = {"cpu": "4", "memory": "8Gi", "pods": "6"}
+NODES = [
+    Node(metadata=ObjectMeta(name=f"n{i}", uid=f"n{i}", labels={"disk": "ssd" if i % 2 else "hdd"}),
+         status=NodeStatus(capacity=AMOUNTS, allocatable=AMOUNTS))
+    for i in range(3)
+]  # fmt: skip
+
+
+def _spec(cpu, **more):
+    container = Container(name="c", resources=ResourceRequirements(requests={"cpu": cpu}))
+    return PodSpec(containers=(container,), scheduler_name="default-scheduler", **more)
+
+
+SPECS = [_spec("1"), _spec("2"), _spec("1", node_selector={"disk": "ssd"}), _spec("1", priority=5)]
+OWNER = OwnerReference(api_version="apps/v1", kind="ReplicaSet", name="r", uid="r", controller=True)
+
+
+class Placed(Observer):
+    """Keeps who went where, in order."""
+
+    def __init__(self):
+        self.nodes = []
+
+    def placed(self, entries, nodes):
+        self.nodes += zip((entry.pod.metadata.name for entry in entries), nodes, strict=True)
+
+
+pods = st.lists(
+    st.builds(
+        lambda spec, namespace, app, owned, copied, status: (spec, namespace, app, owned, copied, status),
+        st.integers(0, len(SPECS) - 1),
+        st.sampled_from(["a", "b"]),
+        st.sampled_from([{}, {"app": "x"}, {"app": "y"}]),
+        st.booleans(),
+        st.booleans(),
+        st.sampled_from([PodStatus(), PodStatus(nominated_node_name="n1")]),
+    ),
+    max_size=12,
+)
+
+
+def _pod(number, parts):
+    spec, namespace, labels, owned, copied, status = parts
+    # Equal specs that are not one object are no template, and equal all the same.
+    own = msgspec.structs.replace(SPECS[spec]) if copied else SPECS[spec]
+    meta = ObjectMeta(
+        name=f"p{number}",
+        uid=f"u{number}",
+        namespace=namespace,
+        labels=dict(labels),
+        owner_references=(OWNER,) if owned else (),
+    )
+    return Pod(metadata=meta, spec=own, status=status)
+
+
+def _outcome(steps):
+    seen = Placed()
+    scheduler = Scheduler(default_config(), seen)
+    scheduler.step(map(Applied, NODES), 0, 0)
+    for events in steps:
+        scheduler.step(events, 0, 0)
+    scheduler.step([], 0)
+    return seen.nodes, scheduler.engine.queue_counts(), scheduler.engine.totals()
+
+
+@settings(max_examples=60, deadline=None)
+@given(pods)
+def test_together_or_one_by_one_is_the_same(made):
+    events = [Applied(_pod(number, parts)) for number, parts in enumerate(made)]
+    assert _outcome([events]) == _outcome([[event] for event in events])
+
+
+def test_a_pod_that_is_told_twice_is_one_pod_as_told_last():
+    small, large = (_pod(0, (spec, "a", {}, False, False, PodStatus())) for spec in (0, 1))
+    scheduler = Scheduler(default_config())
+    scheduler.step([*map(Applied, NODES), Applied(small), Applied(large)], 0)
+    assert len(list(scheduler.state.entries())) == 1
+    assert scheduler.engine.totals()["cpu"] == (12_000, 2_000)
+
+
+def test_more_pods_than_enter_together_all_enter():
+    made = [Applied(_pod(number, (0, "a", {}, False, False, PodStatus()))) for number in range(2_500)]
+    scheduler = Scheduler(default_config())
+    scheduler.step(made, 0, 0)
+    assert scheduler.engine.queue_counts()["active"] == 2_500
+
+
+def test_a_pod_that_goes_in_the_same_breath_is_gone():
+    first, second = (_pod(number, (0, "a", {}, False, False, PodStatus())) for number in range(2))
+    seen = Placed()
+    scheduler = Scheduler(default_config(), seen)
+    scheduler.step([*map(Applied, NODES), Applied(first), Applied(second), Removed(first)], 0)
+    assert [name for name, _ in seen.nodes] == ["p1"]
+
+
+def test_a_node_that_returns_under_another_name_has_its_own():
+    """Rows are taken again; names must not be those of nodes that are gone."""
+    seen = Placed()
+    scheduler = Scheduler(default_config(), seen)
+    other = msgspec.structs.replace(NODES[0], metadata=ObjectMeta(name="other", uid="other"))
+    pod = _pod(0, (0, "a", {}, False, False, PodStatus()))
+    scheduler.step([Applied(NODES[0]), Removed(NODES[0]), Applied(other), Applied(pod)], 0)
+    assert seen.nodes == [("p0", "other")]
