@@ -86,6 +86,8 @@ class SimulatedCluster:
         self._order = itertools.count()
         self._pods: dict[str, Pod] = {}
         self._bound_to: dict[str, str] = {}
+        self._unheard: set[str] = set()
+        """Pods that are gone without the scheduler knowing: the only ones that it may still bind."""
         self._binding: dict[str, str] = {}
         self._storage = VolumeController()
         self._stored: dict[tuple[str, str, str], Object] = {}
@@ -134,8 +136,10 @@ class SimulatedCluster:
             item = event.object
             uid = item.metadata.uid
             if isinstance(event, Removed):
-                if isinstance(item, Pod) and self._pods.pop(uid, None) is None:
-                    return
+                if isinstance(item, Pod):
+                    if self._pods.pop(uid, None) is None:
+                        return
+                    self._unheard.add(uid)
                 self._bound_to.pop(uid, None)
                 if not isinstance(item, Pod):
                     meta = item.metadata
@@ -162,6 +166,7 @@ class SimulatedCluster:
     def events(self) -> Sequence[Event]:
         """Return what happened since the last call."""
         happened, self._events = self._events, []
+        self._unheard.clear()
         return happened
 
     def pods(self) -> Iterable[Pod]:
@@ -195,10 +200,11 @@ class SimulatedCluster:
     def _bind(self, action: Bind) -> None:
         uids: Sequence[str] = action.uids
         if not self._latency.bind and self._bind_fails is None:
-            pods = self._pods
-            present = {uid: node for uid, node in zip(uids, action.nodes, strict=True) if uid in pods}
-            self._bound_to.update(present)
-            self._events.append(Bound(list(present)))
+            bound = dict(zip(uids, action.nodes, strict=True))
+            for uid in bound.keys() & self._unheard:
+                del bound[uid]
+            self._bound_to.update(bound)
+            self._events.append(Bound(list(bound)))
             return
         self._binding.update(zip(uids, action.nodes, strict=True))
         if self._bind_fails is not None:

@@ -155,8 +155,11 @@ class Scheduler:
 
     def _apply(self, events: Iterable[Event], now: int, actions: list[Action]) -> None:
         objects: list[Event] = []
+        strict = self.config.podium.strict
         for event in events:
-            if isinstance(event, Bound):
+            if isinstance(event, Applied):
+                objects.append(Applied(documented(event.object)) if strict else event)
+            elif isinstance(event, Bound):
                 self.state.apply(objects, now)
                 objects.clear()
                 self.binder.bound(event.uids, actions)
@@ -168,8 +171,6 @@ class Scheduler:
                 self.state.apply(objects, now)
                 objects.clear()
                 self.binder.returned(event, now, actions)
-            elif isinstance(event, Applied) and self.config.podium.strict:
-                objects.append(Applied(documented(event.object)))
             else:
                 objects.append(event)
         self.state.apply(objects, now)

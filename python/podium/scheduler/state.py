@@ -1,22 +1,18 @@
 """The scheduler's view of the cluster: API objects beside the core's snapshot, in step with it."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
 from podium._core import Engine
-from podium.api import Node, Object, Pod, PodSpec, kind_of
+from podium.api import Node, Object, Pod, kind_of
 from podium.cluster.port import Applied, Event, Removed
 from podium.framework.events import Action, Resource
 from podium.scheduler import changes
+from podium.scheduler.arrivals import Arrivals
 from podium.scheduler.events import bit
-
-#: Encoded specs kept; beyond that the table starts afresh.
-_SPECS = 4096
 
 #: New pods that enter the core by one call: few enough to be in the processor's cache all the while.
 _TOGETHER = 1024
@@ -27,7 +23,7 @@ _POD_DELETED = bit(Resource.ASSIGNED_POD, Action.DELETE)
 _NODE_DELETED = bit(Resource.NODE, Action.DELETE)
 
 
-class Entry(msgspec.Struct, eq=False):
+class Entry(msgspec.Struct, eq=False, gc=False):
     """One pod that the scheduler knows. There is one per pod, so it is the cheapest kind of object.
 
     Attributes:
@@ -84,8 +80,7 @@ class State:
         self._by_handle: dict[int, Entry] = {}
         self._names: list[str] = []
         """By row; that of a node which is gone stays until its row is taken again."""
-        self._encoder = msgspec.json.Encoder()
-        self._specs: dict[int, tuple[PodSpec, bytes]] = {}
+        self._arrivals = Arrivals(engine)
         self._world: dict[tuple[str, str, str], Object] = {}
         self.foreign: dict[str, Pod] = {}
         self.held: dict[str, tuple[Pod, str]] = {}
@@ -129,26 +124,22 @@ class State:
     def apply(self, events: Iterable[Event], now: int) -> None:
         """Take over what happened. New pending pods that follow one another enter the core together."""
         fresh: dict[str, Pod] = {}
+        known = self._pods
         for event in events:
             item = event.object if isinstance(event, Applied) else None
-            if type(item) is Pod and len(fresh) < _TOGETHER and self._is_new_pending(item, fresh):
-                fresh[item.metadata.uid] = item
-                continue
-            self._enqueue(list(fresh.values()), now)
-            fresh = {}
-            if type(item) is Pod and self._is_new_pending(item, fresh):
-                fresh[item.metadata.uid] = item
-            elif item is not None:
+            if type(item) is Pod and not item.spec.node_name:
+                uid = item.metadata.uid
+                if uid not in known and uid not in fresh:
+                    fresh[uid] = item
+                    if len(fresh) >= _TOGETHER:
+                        self._enqueue(fresh, now)
+                    continue
+            self._enqueue(fresh, now)
+            if item is not None:
                 self._applied(item, now)
             elif isinstance(event, Removed):
                 self._removed(event.object, now)
-        self._enqueue(list(fresh.values()), now)
-
-    def _is_new_pending(self, pod: Pod, fresh: Container[str]) -> bool:
-        uid = pod.metadata.uid
-        if pod.spec.node_name or uid in self._pods or uid in fresh:
-            return False
-        return self._may_queue(pod)
+        self._enqueue(fresh, now)
 
     def _may_queue(self, pod: Pod) -> bool:
         """Set aside pods that are not to be tried; the others may enter the queue."""
@@ -168,78 +159,21 @@ class State:
             return False
         return True
 
-    def _enqueue(self, pods: Sequence[Pod], now: int) -> None:
-        """Let new pending pods into the core and its queue, in this order."""
-        if not pods:
+    def _enqueue(self, fresh: dict[str, Pod], now: int) -> None:
+        """Let new pending pods, by uid, into the core and its queue, in this order, and empty ``fresh``."""
+        if not fresh:
             return
-        handles = self._add(pods)
+        if self.foreign or self.held:
+            for uid in fresh:
+                self.foreign.pop(uid, None)
+                self.held.pop(uid, None)
+        pods, handles = self._arrivals.add(list(fresh.values()), self._may_queue)
         numbers = handles.tolist()
         entries = list(map(Entry, pods, numbers))
         self._pods.update(zip([pod.metadata.uid for pod in pods], entries, strict=True))
         self._by_handle.update(zip(numbers, entries, strict=True))
         self.engine.enqueue_many(handles, now)
-
-    def _add(self, pods: Sequence[Pod]) -> NDArray[np.uint32]:
-        """Put pods into the core; one that differs from an earlier one in name and uid alone costs little."""
-        first: dict[object, int] = {}
-        leaders: list[Pod] = []
-        followers: list[Pod] = []
-        places: list[int] = []
-        like: list[int] = []
-        for place, pod in enumerate(pods):
-            alike = first.setdefault(self._likeness(pod), len(leaders))
-            like.append(alike)
-            if alike == len(leaders):
-                leaders.append(pod)
-            else:
-                followers.append(pod)
-                places.append(place)
-        handles = self._add_leaders(leaders)
-        if not followers:
-            return handles
-        handles = handles[np.asarray(like, dtype=np.intp)]
-        names = [pod.metadata.name for pod in followers]
-        uids = [pod.metadata.uid for pod in followers]
-        handles[places] = self.engine.add_pods_like(handles[places], names, uids)
-        return handles
-
-    def _likeness(self, pod: Pod) -> object:
-        """Return what pods of one template have in common, unequal for all others; only for one call's pods.
-
-        A generated claim is named after its pod: pods with volumes are like no other.
-        """
-        meta, spec = pod.metadata, pod.spec
-        if spec.volumes:
-            return id(pod)
-        owners = meta.owner_references
-        return (
-            id(spec),
-            meta.namespace,
-            tuple(meta.labels.items()) if meta.labels else None,
-            self._encoder.encode(owners) if owners else None,
-            self._encoder.encode(pod.status),
-        )
-
-    def _add_leaders(self, pods: Sequence[Pod]) -> NDArray[np.uint32]:
-        encode = self._encoder.encode
-        return self.engine.add_pods(
-            [encode(pod.metadata) for pod in pods],
-            [self._spec(pod.spec) for pod in pods],
-            [encode(pod.status) for pod in pods],
-        )
-
-    def _spec(self, spec: PodSpec) -> bytes:
-        """Encode a spec; pods of one workload share theirs, so it is done once for all of them."""
-        at = id(spec)
-        known = self._specs.get(at)
-        if known is not None and known[0] is spec:
-            return known[1]
-        if len(self._specs) >= _SPECS:
-            self._specs.clear()
-        encoded = self._encoder.encode(spec)
-        # The spec is kept so that its id cannot be reused.
-        self._specs[at] = (spec, encoded)
-        return encoded
+        fresh.clear()
 
     def _remember(self, pod: Pod, handle: int) -> Entry:
         entry = Entry(pod, handle, pod.spec.node_name or None)
@@ -269,7 +203,7 @@ class State:
                 self._remember(pod, self.engine.add_pod(msgspec.json.encode(pod)))
                 self.engine.announce(self._pods[pod.metadata.uid].handle, _POD_ADDED, now)
             elif not pod.spec.node_name and self._may_queue(pod):
-                self._enqueue([pod], now)
+                self._enqueue({pod.metadata.uid: pod}, now)
             return
         if pod.status.phase in _ENDED:
             self._forget(entry, now)

@@ -69,12 +69,12 @@ impl Diagnosis {
         let mut counts: BTreeMap<Reason, usize> = BTreeMap::new();
         let mut plugins = Vec::new();
         let (mut nodes, mut left_out) = (0, 0);
+        let mut alike = Alike::default();
+        let mut waiting = crowded.iter().peekable();
         for (row, &verdict) in verdicts.iter().enumerate() {
             nodes += usize::from(verdict != NO_NODE);
-            if crowded
-                .binary_search_by_key(&row, |(r, _)| *r as usize)
-                .is_ok()
-            {
+            // Both are in order of rows.
+            if waiting.next_if(|(r, _)| *r as usize == row).is_some() {
                 continue;
             }
             match verdict {
@@ -86,11 +86,17 @@ impl Diagnosis {
                     if !plugins.contains(&name) {
                         plugins.push(name);
                     }
-                    for reason in part.filter.status(snap, row as Row).reasons {
-                        *counts.entry(reason).or_default() += 1;
+                    let row = row as Row;
+                    match part.filter.reason_class(snap, row) {
+                        Some(class) => alike.count((index, class), row),
+                        None => count(&mut counts, part.filter.status(snap, row), 1),
                     }
                 }
             }
+        }
+        for ((index, _), (row, rows)) in alike.classes {
+            let filter = &filters.parts[index as usize].filter;
+            count(&mut counts, filter.status(snap, row), rows);
         }
         for (_, refused) in crowded {
             if !plugins.contains(&refused.plugin) {
@@ -144,5 +150,30 @@ impl Diagnosis {
             text.push_str(&format!(" {post_filter}"));
         }
         text
+    }
+}
+
+fn count(counts: &mut BTreeMap<Reason, usize>, status: Status, rows: usize) {
+    for reason in status.reasons {
+        *counts.entry(reason).or_default() += rows;
+    }
+}
+
+/// Rows that one filter rejects for the same reasons: the first of them, and how many there are.
+#[derive(Default)]
+struct Alike {
+    /// A handful, so a list; the last one met comes first.
+    classes: Vec<((Verdict, u64), (Row, usize))>,
+}
+
+impl Alike {
+    fn count(&mut self, class: (Verdict, u64), row: Row) {
+        match self.classes.iter().position(|(known, _)| *known == class) {
+            Some(at) => {
+                self.classes[at].1.1 += 1;
+                self.classes.swap(0, at);
+            }
+            None => self.classes.push((class, (row, 1))),
+        }
     }
 }

@@ -76,9 +76,10 @@ impl Engine {
         }
     }
 
-    /// Bounds the bytes that memos take, approximately.
+    /// Bounds the bytes that memos take, approximately, and forgets what is remembered.
     pub fn set_memo_budget(&mut self, bytes: usize) {
         self.memos = Memos::new(bytes);
+        self.dry_runs = DryRuns::default();
     }
 
     pub fn add_profile(&mut self, json: &[u8]) -> Result<(), ProfileError> {

@@ -110,6 +110,12 @@ pub trait Filter: Debug + Send + Sync {
     /// The code and reasons for one row, equal to what `filter` writes there.
     fn status(&self, snap: &Snapshot, row: Row) -> Status;
 
+    /// A number that is equal for rejected rows only where their reasons are: what many rows say is then
+    /// put into words once. `None`: it must be asked row by row.
+    fn reason_class(&self, _snap: &Snapshot, _row: Row) -> Option<u64> {
+        None
+    }
+
     /// Whether `add_pod` and `remove_pod` change anything.
     fn counts_pods(&self) -> bool {
         false

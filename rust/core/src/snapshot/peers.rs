@@ -142,6 +142,11 @@ impl Peers {
         reached.then(|| (template.namespace, labels()))
     }
 
+    /// Whether any pod ever had an affinity term.
+    pub fn ever_had_terms(&self) -> bool {
+        self.sight.epoch > 0
+    }
+
     /// Grows whenever [`Peers::seen`] may answer differently.
     pub(super) fn epoch(&self) -> u64 {
         self.sight.epoch

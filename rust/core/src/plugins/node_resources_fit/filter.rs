@@ -148,6 +148,24 @@ impl Filter for Needs {
         status
     }
 
+    /// One bit per reason: pods first, then the amounts in order.
+    fn reason_class(&self, snap: &Snapshot, row: Row) -> Option<u64> {
+        let nodes = &snap.nodes;
+        let at = row as usize;
+        let pods = pods_code(nodes.pod_count[at], nodes.allowed_pods[at]);
+        let short = |(id, need): &(ResourceId, i64)| {
+            let code = need_code(
+                *need,
+                nodes.allocatable(*id, row),
+                nodes.requested(*id, row),
+            );
+            u64::from(code != Code::Success)
+        };
+        let crowded = u64::from(pods != Code::Success);
+        let bits = |bits, need| (bits << 1) | short(need);
+        (self.0.len() < 64).then(|| self.0.iter().fold(crowded, bits))
+    }
+
     fn follow(&mut self, _: &Snapshot, change: &Change) -> Affects {
         match change {
             Change::Placed { .. } | Change::Removed { .. } | Change::Node { .. } => Affects::Node,
