@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from functools import lru_cache, partial
 
 import msgspec
 
@@ -274,7 +274,7 @@ class SimulatedCluster:
         self.evicted.append(action)
         grace = victim.spec.termination_grace_period_seconds
         leaves = self._now + (_GRACE_SECONDS if grace is None else grace) * SECOND
-        at = (_EPOCH + timedelta(microseconds=leaves // 1000)).strftime("%Y-%m-%dT%H:%M:%SZ")
+        at = _timestamp(leaves // SECOND)
         condition = Condition(
             type="DisruptionTarget",
             status="True",
@@ -298,3 +298,9 @@ class SimulatedCluster:
         if pod is not None and action.nominated is not None:
             status = msgspec.structs.replace(pod.status, nominated_node_name=action.nominated)
             self._pods[action.uid] = msgspec.structs.replace(pod, status=status)
+
+
+@lru_cache(maxsize=64)
+def _timestamp(seconds: int) -> str:
+    """Return a second of the virtual clock as the API writes times."""
+    return (_EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")

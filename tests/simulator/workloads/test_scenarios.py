@@ -4,6 +4,7 @@ from collections import Counter
 
 import msgspec
 import pytest
+from podium._core import Quantity
 from podium.api import DaemonSet, Node, Pod, ReplicaSet, to_wire
 from podium.simulator.workloads import SCENARIOS, Change, Workload
 
@@ -155,12 +156,20 @@ def test_daemons_are_pinned_one_to_a_node_and_set() -> None:
     assert {p.metadata.owner_references[0].kind for p in pods} == {DaemonSet.__name__}
 
 
-def test_each_preemptor_needs_three_victims_of_a_full_node() -> None:
-    workload = build("preemption", nodes=10, pods=10)
-    assert Counter(p.spec.node_name for p in workload.bound) == {n.metadata.name: 4 for n in workload.nodes}
-    assert 4 * 7.2 + 24 > 32 >= 1 * 7.2 + 24
+@pytest.mark.parametrize(("pods", "share"), [(5, 1), (10, 1), (25, 3), (100, 10)])
+def test_each_preemptor_needs_three_victims_of_a_full_node(pods: int, share: int) -> None:
+    workload = build("preemption", nodes=10, pods=pods)
+    on_nodes = Counter(p.spec.node_name for p in workload.bound)
+    assert on_nodes == {n.metadata.name: 4 * share for n in workload.nodes}
+    low, high = (_milli(some[0]) for some in (workload.bound, workload.pods))
+    free = 32_000 - 4 * share * low
+    assert free + 2 * low < high <= free + 3 * low
     assert {p.spec.priority for p in workload.bound} == {0}
     assert {p.spec.priority for p in workload.pods} == {10}
+
+
+def _milli(pod: Pod) -> int:
+    return Quantity(pod.spec.containers[0].resources.requests["cpu"]).milli_value()
 
 
 def test_the_events_of_unschedulable_help_nobody() -> None:

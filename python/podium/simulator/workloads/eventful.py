@@ -13,14 +13,19 @@ STARTED = PodStatus(phase="Running", start_time="2026-01-01T00:00:00Z")
 
 
 def preemption(size: int, pods: int) -> Workload:
-    """Every node holds four pods of priority 0 and 7200m; each new pod of 24 cpu must evict three of them."""
+    """Let pods of priority 0 fill every node, so that each new pod must evict three of them.
+
+    A node holds four for each new pod that is to find a place there: of 8 cpu, where it is one.
+    """
     machines = nodes(size)
-    low, high = _ranked(spec(7200), 0), _ranked(spec(24_000), 10)
+    share = max(1, -(-pods // size))
+    amount = 8_000 // share
+    low, high = _ranked(spec(amount), 0), _ranked(spec(3 * amount), 10)
     specs = [msgspec.structs.replace(low, node_name=node.metadata.name) for node in machines]
     bound = [
         Pod(metadata=meta(f"low-{i:05d}-{k}", f"l-{i:05d}-{k}", {"app": "low"}), spec=placed, status=STARTED)
         for i, placed in enumerate(specs)
-        for k in range(VICTIMS_PER_NODE)
+        for k in range(VICTIMS_PER_NODE * share)
     ]
     return Workload(machines, [pod(index, high) for index in range(pods)], bound=bound)
 
