@@ -71,7 +71,7 @@ impl FairShares {
         (&self.capacity, &self.resource_weights, &self.used).hash(&mut hasher);
         for standing in &self.nodes.standings {
             (
-                standing.weight,
+                standing.rank.weight,
                 standing.parent,
                 standing.waiting,
                 standing.blocked,

@@ -6,19 +6,22 @@
 /// One, in 64.64 fixed point.
 pub(super) const ONE: u128 = 1 << 64;
 
-/// Largest value of one term: 2^31. Shares beyond two thousand million times the capacity count as that,
-/// so that a sum over any number of nodes (handles have 32 bits) stays below 2^128.
-pub(super) const CLAMP: u128 = 1 << 95;
+/// Largest value of one term: 2^19. Shares beyond half a million times the capacity count as that, so that a
+/// sum over any number of nodes (handles have 32 bits) stays below 2^128, and a share on the grid below 2^64.
+pub(super) const CLAMP: u128 = 1 << 83;
 
 const GRID: u32 = 20;
 
-/// Rounds to the nearest multiple of 2^-44.
+/// Rounds to the nearest multiple of 2^-44, and counts those.
 ///
 /// Two inner nodes whose shares are equal in exact arithmetic differ by the rounding of their terms (a few
 /// units of 2^-64 per child); on the grid they are equal again, and the tie goes to the older pod.
-pub(super) fn on_grid(value: u128) -> u128 {
-    (value.min(CLAMP) + (1 << (GRID - 1))) >> GRID << GRID
+pub(super) fn on_grid(value: u128) -> u64 {
+    ((value.min(CLAMP) + (1 << (GRID - 1))) >> GRID) as u64
 }
+
+/// One, on the grid.
+pub(super) const GRID_ONE: u64 = (ONE >> GRID) as u64;
 
 /// `mantissa * 2^exponent`; the top bit of the mantissa is set unless the value is zero.
 #[derive(Debug, Clone, Copy)]
@@ -107,16 +110,16 @@ mod tests {
             let (n, d) = ((n >> cut.0).max(1), (d >> cut.1).max(1));
             let got = Factor::of(n, d).times(value);
             let want = (n as f64) / (d as f64) * value as f64;
-            if want < 1e28 {
+            if want < 9e24 {
                 prop_assert!((got as f64 - want).abs() <= want * 1e-15 + 1.0, "{got} {want}");
             } else {
-                prop_assert!(got as f64 >= 0.99e28);
+                prop_assert!(got as f64 >= 8.9e24);
             }
         }
 
         #[test]
         fn exact_where_a_power_of_two(value in 0u128..1 << 90, by in 0u32..40) {
-            prop_assert_eq!(Factor::of(1, 1 << by).times(value), value >> by);
+            prop_assert_eq!(Factor::of(1, 1 << by).times(value), (value >> by).min(CLAMP));
             prop_assert_eq!(Factor::of(1 << by, 1).times(value), (value << by).min(CLAMP));
         }
 
@@ -134,7 +137,7 @@ mod tests {
     #[test]
     fn grid_rounds_to_nearest() {
         assert_eq!(on_grid(ONE / 3 + 5), on_grid(ONE / 3 - 5));
-        assert_eq!(on_grid(ONE / 2 - 9), ONE / 2);
-        assert_eq!(on_grid(u128::MAX), CLAMP);
+        assert_eq!(on_grid(ONE / 2 - 9), GRID_ONE / 2);
+        assert_eq!(on_grid(u128::MAX), 1 << 63);
     }
 }

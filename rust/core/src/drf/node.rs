@@ -1,20 +1,20 @@
 //! The nodes of the tenant tree. Node 0 is the root; it has no share, no name and no parent.
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::heap::{ABSENT, Entry, Heap};
+use super::heap::{ABSENT, Entries, Entry, Heap};
 use super::key::{Head, Key, Rank};
 use super::limits::Limits;
+use super::scale::Scales;
 use super::weight::Weight;
 
 pub(super) const ROOT: u32 = 0;
 
-/// What every comparison and update of a node touches, kept together in memory.
+/// What every comparison and update of a node touches: one cache line.
 #[derive(Debug)]
+#[repr(align(64))]
 pub(super) struct Standing {
     pub rank: Rank,
-    pub weight: Weight,
     pub parent: u32,
     /// A leaf: it has a head. An inner node: it has a ready child.
     pub waiting: bool,
@@ -28,11 +28,11 @@ impl Standing {
     pub(super) fn new(parent: u32) -> Self {
         let rank = Rank {
             key: Key::ZERO,
+            weight: Weight::ONE,
             head: Head::default(),
         };
         Self {
             rank,
-            weight: Weight::ONE,
             parent,
             waiting: false,
             blocked: false,
@@ -83,7 +83,7 @@ pub(super) struct Inner {
     pub children: Vec<u32>,
     pub inner_children: Vec<u32>,
     /// The ready children.
-    pub heap: Vec<Entry>,
+    pub heap: Entries,
     /// The band that is being served: that of the first ready child.
     pub band: i32,
     /// V: the sum of `U_c * w_c / s_c` over the ready children of the served band that have a claim.
@@ -158,27 +158,27 @@ impl Nodes {
 
     /// The child of `node` that is served first.
     pub(super) fn first(&self, node: u32) -> Option<u32> {
-        self.inner(node)?.heap.first().map(|entry| entry.node)
+        self.inner(node)?.heap.first()
     }
 
     /// Puts the node where its rank belongs in its parent's heap, or takes it out if it is not ready.
-    pub(super) fn place(&mut self, node: u32) {
+    pub(super) fn place(&mut self, node: u32, scales: &Scales) {
         let standing = &self.standings[node as usize];
         let change = if standing.ready() {
             Change::Put(entry(standing, node))
         } else {
             Change::Remove(node)
         };
-        self.change(standing.parent, change);
+        self.change(standing.parent, change, scales);
     }
 
     /// Takes the node out of its parent's heap.
-    pub(super) fn displace(&mut self, node: u32) {
-        self.change(self.parent(node), Change::Remove(node));
+    pub(super) fn displace(&mut self, node: u32, scales: &Scales) {
+        self.change(self.parent(node), Change::Remove(node), scales);
     }
 
     /// Rebuilds the heap of `node` from its children's ranks.
-    pub(super) fn heapify(&mut self, node: u32) {
+    pub(super) fn heapify(&mut self, node: u32, scales: &Scales) {
         let Some(inner) = self.rest[node as usize].inner.as_deref() else {
             return;
         };
@@ -190,18 +190,22 @@ impl Nodes {
                 ready.push(entry(standing, child));
             }
         }
-        self.change(node, Change::Replace(ready));
+        self.change(node, Change::Replace(ready), scales);
     }
 
-    fn change(&mut self, node: u32, change: Change) {
+    fn change(&mut self, node: u32, change: Change, scales: &Scales) {
         let Some(mut inner) = self.rest[node as usize].inner.take() else {
             return;
         };
         let (standings, rest) = (&self.standings, &self.rest);
+        let rank = |node: u32| &standings[node as usize].rank;
+        let name = |node: u32| &rest[node as usize].name;
+        let compare = |a, b| rank(a).compare(rank(b), scales, || name(a).cmp(name(b)));
         let before = |a: &Entry, b: &Entry| match Key::decided(a.guess, b.guess) {
             _ if a.band != b.band => a.band > b.band,
-            Some(order) => order.is_lt(),
-            None => compare(standings, rest, a.node, b.node).is_lt(),
+            Some(order) if order.is_ne() => order.is_lt(),
+            Some(_) if a.time != b.time => a.time < b.time,
+            _ => compare(a.node, b.node).is_lt(),
         };
         let mut heap = Heap {
             entries: &mut inner.heap,
@@ -224,16 +228,11 @@ enum Change {
 }
 
 fn entry(standing: &Standing, node: u32) -> Entry {
+    let Rank { key, head, .. } = &standing.rank;
     Entry {
-        guess: standing.rank.key.guess,
-        band: standing.rank.head.band,
+        guess: key.guess,
+        time: head.time,
+        band: head.band,
         node,
     }
-}
-
-fn compare(standings: &[Standing], rest: &[Node], a: u32, b: u32) -> Ordering {
-    let name = |node: u32| &rest[node as usize].name;
-    standings[a as usize]
-        .rank
-        .compare(&standings[b as usize].rank, || name(a).cmp(name(b)))
 }

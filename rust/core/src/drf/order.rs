@@ -47,7 +47,7 @@ impl FairShares {
             ranked.push((rank, child, below));
         }
         ranked.sort_by(|(a, x, _), (b, y, _)| {
-            a.compare(b, || self.name_of(*x).cmp(self.name_of(*y)))
+            a.compare(b, &self.scales, || self.name_of(*x).cmp(self.name_of(*y)))
         });
         ranked.into_iter().flat_map(|(_, _, below)| below).collect()
     }

@@ -30,6 +30,8 @@ pub(super) struct Scales {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Dominant {
     pub resource: u32,
+    /// Of the resource; never negative.
+    pub amount: i64,
     /// Right to 5 * 2^-53: two more roundings.
     pub guess: f64,
 }
@@ -60,12 +62,17 @@ impl Scales {
     }
 
     /// The share of `amount` of a resource, exact.
-    pub(super) fn exact(&self, resource: u32, amount: i64) -> Ratio {
+    pub(super) fn exact(&self, resource: u32, amount: u64) -> Ratio {
         let unit = &self.units[resource as usize];
         Ratio {
-            numerator: amount as u128 * unit.numerator,
+            numerator: u128::from(amount) * unit.numerator,
             denominator: unit.denominator,
         }
+    }
+
+    /// The dominant share, exact.
+    pub(super) fn share(&self, dominant: Option<Dominant>) -> Ratio {
+        dominant.map_or(Ratio::ZERO, |d| self.exact(d.resource, d.amount as u64))
     }
 
     /// The same in 64.64, rounded down.
@@ -75,42 +82,41 @@ impl Scales {
 
     /// The resource of which `used` holds the largest share; of equals the first. None if all shares are zero.
     pub(super) fn dominant(&self, used: &[i64]) -> Option<Dominant> {
-        let mut best = Dominant {
-            resource: 0,
-            guess: 0.0,
-        };
-        for (resource, (&amount, &unit)) in used.iter().zip(&self.approximate).enumerate() {
-            let guess = amount as f64 * unit;
-            if guess > best.guess {
-                best = Dominant {
-                    resource: resource as u32,
-                    guess,
-                };
+        let (mut resource, mut guess, mut second) = (0, 0.0, 0.0);
+        for (at, (&amount, &unit)) in used.iter().zip(&self.approximate).enumerate() {
+            let share = amount as f64 * unit;
+            if share > guess {
+                (resource, guess, second) = (at, share, guess);
+            } else if share > second {
+                second = share;
             }
         }
-        if best.guess == 0.0 {
-            None
-        } else {
-            Some(self.settle(used, best))
+        let near = guess * (1.0 - 1e-14);
+        if guess == 0.0 {
+            return None;
         }
+        if second >= near {
+            resource = self.largest(used, near);
+            guess = used[resource] as f64 * self.approximate[resource];
+        }
+        Some(Dominant {
+            resource: resource as u32,
+            amount: used[resource],
+            guess,
+        })
     }
 
-    /// Compares exactly those that the guess cannot tell from the best.
-    fn settle(&self, used: &[i64], guessed: Dominant) -> Dominant {
-        let mut best = guessed;
-        let near = guessed.guess * (1.0 - 1e-14);
-        for (resource, (&amount, &unit)) in used.iter().zip(&self.approximate).enumerate() {
-            let guess = amount as f64 * unit;
-            let resource = resource as u32;
-            if guess >= near && resource != best.resource {
-                let order = self
-                    .exact(resource, amount)
-                    .compare(self.exact(best.resource, used[best.resource as usize]));
-                if order.is_gt() || (order.is_eq() && resource < best.resource) {
-                    best = Dominant { resource, guess };
-                }
+    /// The exactly largest share of those whose guess is at least `near`.
+    fn largest(&self, used: &[i64], near: f64) -> usize {
+        let exact = |at: usize| self.exact(at as u32, used[at] as u64);
+        let close = (0..used.len()).filter(|&at| used[at] as f64 * self.approximate[at] >= near);
+        let larger = |best, at| {
+            if exact(at).compare(exact(best)).is_gt() {
+                at
+            } else {
+                best
             }
-        }
-        best
+        };
+        close.reduce(larger).unwrap_or(0)
     }
 }

@@ -40,7 +40,7 @@ impl FairShares {
     /// Makes `node` nobody's child; its standing keeps the parent's name.
     pub(super) fn detach(&mut self, node: u32) {
         let parent = self.nodes.parent(node);
-        self.nodes.displace(node);
+        self.nodes.displace(node, &self.scales);
         self.take_term(node);
         self.shift_usage(node, parent, i64::wrapping_sub);
         let slot = self.nodes.rest[node as usize].slot;
@@ -74,7 +74,7 @@ impl FairShares {
         let standing = &mut self.nodes.standings[node as usize];
         standing.inner = true;
         let above = standing.parent;
-        self.nodes.displace(node);
+        self.nodes.displace(node, &self.scales);
         let mut inner = Inner {
             band: i32::MIN,
             ..Inner::default()

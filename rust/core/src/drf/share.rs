@@ -53,7 +53,8 @@ impl FairShares {
     pub fn weighted_share(&mut self, tenant: Tenant) -> Result<f64, DrfError> {
         let node = self.known(tenant)?;
         self.settle();
-        Ok(self.nodes.standings[node as usize].rank.key.to_f64())
+        let rank = &self.nodes.standings[node as usize].rank;
+        Ok(rank.weighted_share(&self.scales).to_f64())
     }
 
     /// Compares what two tenants have, exactly and without tie-breaks: the weighted dominant shares of real
@@ -78,15 +79,12 @@ impl FairShares {
 
     /// Nodes without a claim come after those with one.
     fn claim(&self, node: u32) -> bool {
-        self.nodes.standings[node as usize].weight.is_zero()
+        self.nodes.standings[node as usize].rank.weight.is_zero()
     }
 
     fn real(&self, node: u32) -> Ratio {
-        let used = self.row(node);
-        let share = self.scales.dominant(used).map_or(Ratio::ZERO, |d| {
-            self.scales.exact(d.resource, used[d.resource as usize])
-        });
-        weighted(share, self.nodes.standings[node as usize].weight)
+        let share = self.scales.share(self.scales.dominant(self.row(node)));
+        weighted(share, self.nodes.standings[node as usize].rank.weight)
     }
 
     fn down_to(&self, node: u32) -> Vec<u32> {

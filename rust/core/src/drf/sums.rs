@@ -17,7 +17,7 @@ impl FairShares {
         let Some(child) = self.nodes.first(node) else {
             return Factor::ZERO;
         };
-        let weight = self.nodes.standings[child as usize].weight;
+        let weight = self.nodes.standings[child as usize].rank.weight;
         if weight.is_zero() {
             return Factor::ZERO; // V is empty: whoever has a claim comes first
         }
@@ -26,12 +26,7 @@ impl FairShares {
                 numerator: inner.share,
                 denominator: fixed::ONE,
             },
-            None => match self.scales.dominant(self.row(child)) {
-                Some(d) => self
-                    .scales
-                    .exact(d.resource, self.row(child)[d.resource as usize]),
-                None => return Factor::ZERO,
-            },
+            None => self.scales.share(self.scales.dominant(self.row(child))),
         };
         let share = weighted(share, weight);
         Factor::of(share.numerator, share.denominator)
@@ -86,7 +81,7 @@ impl FairShares {
             .inner(standing.parent)
             .map_or(i32::MIN, |inner| inner.band);
         let scaled =
-            standing.ready() && !standing.weight.is_zero() && standing.rank.head.band == band;
+            standing.ready() && !standing.rank.weight.is_zero() && standing.rank.head.band == band;
         let mut amounts = reused.amounts;
         amounts.clear();
         let share = match self.nodes.inner(node) {
@@ -101,7 +96,7 @@ impl FairShares {
             }
         };
         if scaled {
-            let weight = standing.weight;
+            let weight = standing.rank.weight;
             let by = match share {
                 0 => Factor::ZERO, // nothing in use: nothing to rescale
                 _ => Factor::of(

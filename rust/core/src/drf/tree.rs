@@ -76,7 +76,7 @@ impl FairShares {
     /// An unknown handle.
     pub fn set_weight(&mut self, tenant: Tenant, weight: Option<Weight>) -> Result<(), DrfError> {
         let node = self.known(tenant)?;
-        self.nodes.standings[node as usize].weight = weight.unwrap_or_default();
+        self.nodes.standings[node as usize].rank.weight = weight.unwrap_or_default();
         self.refresh(node);
         Ok(())
     }
@@ -84,7 +84,9 @@ impl FairShares {
     /// # Errors
     /// An unknown handle.
     pub fn weight(&self, tenant: Tenant) -> Result<Weight, DrfError> {
-        Ok(self.nodes.standings[self.known(tenant)? as usize].weight)
+        Ok(self.nodes.standings[self.known(tenant)? as usize]
+            .rank
+            .weight)
     }
 
     pub fn find(&self, name: &str) -> Option<Tenant> {

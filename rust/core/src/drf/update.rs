@@ -18,7 +18,7 @@ impl FairShares {
     /// Re-keys `node` and brings its parent's heap and sums up to date.
     fn step(&mut self, node: u32) {
         self.rekey(node);
-        self.nodes.place(node);
+        self.nodes.place(node, &self.scales);
         let parent = self.nodes.parent(node);
         if parent == ROOT {
             return; // the root competes with nobody: it needs no sums
@@ -35,7 +35,7 @@ impl FairShares {
         for child in self.children(node) {
             self.rekey(child);
         }
-        self.nodes.heapify(node);
+        self.nodes.heapify(node, &self.scales);
         if node != ROOT {
             self.serves_another_band(node);
             self.sum(node);
@@ -98,16 +98,13 @@ impl FairShares {
             return;
         }
         let standing = &self.nodes.standings[node as usize];
-        let (weight, used) = (standing.weight, self.row(node));
+        let (weight, used) = (standing.rank.weight, self.row(node));
         let dominant = self.scales.dominant(used);
         let key = if self.nodes.mixed(standing.parent) {
-            let share = dominant.map_or(0, |d| {
-                self.scales
-                    .fixed(d.resource as usize, used[d.resource as usize])
-            });
+            let share = dominant.map_or(0, |d| self.scales.fixed(d.resource as usize, d.amount));
             Key::of_fixed(share, weight)
         } else {
-            Key::of_leaf(&self.scales, used, dominant, weight)
+            Key::of_leaf(dominant, weight)
         };
         self.nodes.standings[node as usize].rank.key = key;
     }
@@ -137,7 +134,7 @@ impl FairShares {
         let share = inner.share;
         let standing = &mut self.nodes.standings[node as usize];
         standing.rank.head = head;
-        standing.rank.key = Key::of_fixed(share, standing.weight);
+        standing.rank.key = Key::of_fixed(share, standing.rank.weight);
         standing.waiting = first.is_some();
     }
 

@@ -17,6 +17,10 @@ impl Ratio {
         denominator: 1,
     };
 
+    pub(super) fn to_f64(self) -> f64 {
+        self.numerator as f64 / self.denominator as f64
+    }
+
     /// Compares by cross-multiplication, without rounding for any two values.
     pub(super) fn compare(self, other: Self) -> Ordering {
         if self.denominator == other.denominator {
