@@ -233,8 +233,83 @@ class Engine:
     def announce(self, pod: int, event: int, now: int, /) -> int:
         """Tell the queue of something that happened to a pod on a node; returns how many pods it woke."""
 
-    def enqueue(self, pod: int, since: int, gated: bool, /) -> None: ...
-    def enqueue_many(self, pods: NDArray[np.uint32], since: int, /) -> None: ...
+    def enqueue(self, pod: int, since: int, gated: bool, created: int | None = None) -> None: ...
+    def enqueue_many(
+        self, pods: NDArray[np.uint32], since: int, created: NDArray[np.int64] | None = None
+    ) -> None:
+        """Queue pods that were just added, in this order; ``created`` orders those of one tenant."""
+
+    def enqueue_group(self, group: int, json: bytes, since: int, tenant: int = 0) -> None:
+        """Put a group into the queue.
+
+        Args:
+            group: a number with the top bit (2**31) set; the queue takes it wherever it takes a pod.
+            json: ``priority``, ``created`` (nanoseconds), ``completing`` (members that a running group
+                misses), ``gated`` and ``request`` (name -> quantity, of the whole group).
+            since: now, in nanoseconds.
+            tenant: its lane where tenants take turns.
+
+        """
+
+    def amend_group(self, group: int, json: bytes, /) -> None:
+        """Take over what changed of a queued group; its age stays."""
+
+    def set_tenants(
+        self, tree: bytes, handles: NDArray[np.uint32], positions: NDArray[np.uint32], /
+    ) -> list[int]:
+        """Replace all tenants.
+
+        Args:
+            tree: JSON: ``bandFirst``, ``resourceWeights`` (name -> [numerator, denominator]) and ``tenants``,
+                parents first, each with ``name``, ``parent`` (position or null), ``weight`` ([n, d] or null),
+                ``priority``, ``capability``, ``guarantee`` and ``deserved`` (name -> quantity).
+            handles: all known pods and queued groups.
+            positions: the position in ``tenants`` of the leaf that each belongs to.
+
+        Returns:
+            The handles of ``tenants``: the lanes of the queue.
+
+        Raises:
+            CoreError: if the shares refuse something.
+
+        """
+
+    def add_tenant(self, name: str, parent: int | None = None, /) -> int: ...
+    def assign_tenants(self, handles: NDArray[np.uint32], tenants: NDArray[np.uint32], /) -> None:
+        """Say whose pods or queued groups these are; books and lanes follow."""
+
+    def tenants(
+        self,
+    ) -> list[tuple[int, str, str | None, tuple[int, int], list[tuple[str, int]], str | None, int, int]]:
+        """Return all tenants and inner queues.
+
+        Each: handle, name, parent, weight, amounts in use, dominant resource, its use and its capacity.
+        """
+
+    def tenant_order(self) -> list[int]:
+        """Return the tenants that have something active, the next one first."""
+
+    def tenant_refusal(self, handle: int, /) -> str | None:
+        """Return why the tenant of a pod or queued group may not have what it asks for; None if it may."""
+
+    def reclaim(
+        self, pod: int, spared_pods: NDArray[np.uint32], spared_tenants: NDArray[np.uint32], /
+    ) -> tuple[int, list[int]] | None:
+        """Return a row and the pods of other tenants that must leave it so that the pod fits.
+
+        None: nobody owes the pod's tenant that much. With the victims gone and the pod in place, its tenant
+        has no larger share than theirs, limits hold, and no disruption budget is violated.
+        """
+
+    def roomiest(self, pod: int, kept: int | None = None, /) -> int | None:
+        """Return the row that has to lose least before the pod fits: ``kept`` if it can; None if none can."""
+
+    def keep_space(self, pod: int, row: int, /) -> None:
+        """Nominate a pod and keep the space from pods of any priority, the system-critical ones aside."""
+
+    def wake_rejected(self, plugin: str, now: int, /) -> None:
+        """Try again what a plugin rejected, whatever events it waits for."""
+
     def requeue(self, pod: int, gated: bool) -> None:
         """Take over a changed priority or gate of a queued pod."""
 

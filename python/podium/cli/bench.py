@@ -31,6 +31,7 @@ Scenarios:
   unschedulable 20,000 pods parked, node and pod events, the rest schedule
   churn         pods are bound and deleted at an equal rate
   daemonset     every pod pinned to its node
+  drf           1,000 tenants that take turns by dominant share
 
 \b
 Examples:
@@ -43,7 +44,6 @@ _LATER = {
     "gang3": "gangs are not supported yet",
     "gang1000": "gangs are not supported yet",
     "gang5000": "gangs are not supported yet",
-    "drf": "the DRF queue order is not supported yet",
 }
 
 
@@ -65,7 +65,7 @@ def command(
     output: str,
 ) -> None:
     """Generate the workload, run it, print the figures."""
-    from podium.framework.config import default_config
+    from podium.framework.config import default_config, with_short_forms
     from podium.simulator.bench import Bench
     from podium.simulator.workloads import SCENARIOS
 
@@ -78,7 +78,8 @@ def command(
     with progress("generating", None):
         workload = SCENARIOS[scenario].build(size, count)
     with progress(f"scheduling {count:,} pods on {size:,} nodes", None):
-        measured = Bench(workload, default_config()).run()
+        config = with_short_forms(default_config(), queue_order=workload.queue_order)
+        measured = Bench(workload, config).run()
     figures = _figures(scenario, size, count, measured)
     if output == "json":
         print_json(with_notes(figures, [], []))

@@ -13,7 +13,7 @@ from podium.errors import InputError
 if TYPE_CHECKING:
     from podium.api import Pod
     from podium.api.manifest import Manifest
-    from podium.scheduler.explain import Explanation
+    from podium.scheduler.explain import Explanation, Turn
 
 _HELP = """\
 Say for each pending pod which nodes it could go to, how they score, and what keeps it off the others.
@@ -153,4 +153,14 @@ def wire(found: "Explanation") -> dict[str, Any]:
         },
         "nominated": found.nominated,
         "victims": list(found.victims),
+        **({} if found.tenant is None else {"tenant": _tenant(found.tenant)}),
+    }
+
+
+def _tenant(turn: "Turn") -> dict[str, Any]:
+    return {
+        "name": turn.name,
+        "dominant_share": turn.dominant_share,
+        "rank": turn.rank,
+        "blocked_by": turn.blocked_by,
     }

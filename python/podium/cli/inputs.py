@@ -43,8 +43,14 @@ _CONFIG = click.option(
 )
 _QUEUE_ORDER = click.option(
     "--queue-order",
-    type=click.Choice(["priority"]),
-    help="Short form of the queueSort plugin of every profile. [default: as configured]",
+    type=click.Choice(["priority", "drf"]),
+    help="Short form of the queueSort plugin of every profile: PrioritySort or DRF. [default: as configured]",
+)
+_TENANT = click.option(
+    "--tenant",
+    metavar="BY",
+    help="Whose a pod is: namespace, label:KEY, annotation:KEY or queue. "
+    "[default: as configured, else namespace]",
 )
 
 
@@ -95,17 +101,24 @@ def cluster_flags(function: Command) -> Command:
 
 
 def settings_flags(function: Command) -> Command:
-    """Add ``--config`` and ``--queue-order`` below ``cluster_flags``; the function gets ``settings``."""
+    """Add ``--config``, ``--queue-order`` and ``--tenant`` below ``cluster_flags``: ``settings``."""
 
     @functools.wraps(function)
-    def command(*, cluster: Cluster, config_file: str | None, queue_order: str | None, **rest: Any) -> Any:
+    def command(
+        *,
+        cluster: Cluster,
+        config_file: str | None,
+        queue_order: str | None,
+        tenant: str | None,
+        **rest: Any,
+    ) -> Any:
         from podium.framework.config import default_config, load_config, with_gates, with_short_forms
 
         config = default_config() if config_file is None else load_config(config_file)
-        config = with_gates(with_short_forms(config, queue_order=queue_order), cluster.gates)
+        config = with_gates(with_short_forms(config, queue_order=queue_order, tenant=tenant), cluster.gates)
         return function(cluster=cluster, settings=Settings(config, config_file or ""), **rest)
 
-    return _CONFIG(_QUEUE_ORDER(command))
+    return _CONFIG(_QUEUE_ORDER(_TENANT(command)))
 
 
 def warnings_of(manifest: "Manifest", cluster: Cluster, settings: Settings) -> "list[Note]":

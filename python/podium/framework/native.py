@@ -12,6 +12,7 @@ _FILTERS_AND_SCORES: Final = ("preFilter", "filter", "preScore", "score")
 NATIVE_PLUGINS: Final[dict[str, tuple[str, ...]]] = {
     "SchedulingGates": ("preEnqueue",),
     "PrioritySort": ("queueSort",),
+    "DRF": ("queueSort",),
     "NodeName": _BOTH_FILTERS,
     "NodeUnschedulable": _BOTH_FILTERS,
     "TaintToleration": _FILTERS_AND_SCORES,

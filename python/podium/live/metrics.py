@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from podium._core import Quantity
 from podium.cluster.kube.backend import KubeCluster
 from podium.scheduler.loop import Scheduler
 from podium.scheduler.observer import Attempt, Observer
 from podium.scheduler.state import Entry
+from podium.scheduler.tenants import Tenants
 
 
 def _exponential(start: float, factor: float, count: int) -> list[float]:
@@ -104,6 +106,18 @@ class Metrics:
             "podium_lost_events", "Events that were refused or given up.", registry=registry
         )
         self.binds = Gauge("podium_bindings_in_flight", "Bindings under way.", registry=registry)
+        self.shares = Gauge(
+            "podium_tenant_dominant_share",
+            "Dominant share of a tenant, not divided by its weight.",
+            ["tenant"],
+            registry=registry,
+        )
+        self.usage = Gauge(
+            "podium_tenant_requested",
+            "What a tenant's pods on nodes request.",
+            ["tenant", "resource"],
+            registry=registry,
+        )
         self.observer = _Watching(self)
 
     def text(self, scheduler: Scheduler, cluster: KubeCluster, *, leads: bool) -> bytes:
@@ -119,7 +133,17 @@ class Metrics:
         self.events.set(cluster.recorder.unwritten)
         self.lost_events.set(cluster.recorder.lost)
         self.binds.set(cluster.binding)
+        if scheduler.tenants is not None:
+            self._show(scheduler.tenants)
         return generate_latest(self.registry)
+
+    def _show(self, tenants: Tenants) -> None:
+        self.shares.clear()
+        self.usage.clear()
+        for tenant in tenants.all():
+            self.shares.labels(tenant.name).set(tenant.dominant_share)
+            for resource, amount in tenant.used.items():
+                self.usage.labels(tenant.name, resource).set(float(Quantity(amount)))
 
 
 class _Watching(Observer):

@@ -1,10 +1,15 @@
 """Why a pending pod may or may not run where. Nothing is placed."""
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from podium._core import Quantity
 from podium.scheduler.loop import Scheduler
+from podium.scheduler.state import Entry
+from podium.scheduler.tenants import Tenants
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,24 @@ class NodeRejection:
     code: str
 
 
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """When a waiting pod's tenant goes, and what keeps the pod from going.
+
+    Attributes:
+        name: the tenant.
+        dominant_share: what it uses, not divided by its weight.
+        rank: 1 is the tenant whose turn it is; None if it has nothing to try.
+        blocked_by: who holds the resource, or the limit in the way; None if nothing does.
+
+    """
+
+    name: str
+    dominant_share: float
+    rank: int | None
+    blocked_by: str | None
+
+
 @dataclass(slots=True)
 class Explanation:
     """One pending pod, judged alone against the bound pods and the nominations of the others.
@@ -43,6 +66,7 @@ class Explanation:
         nodes: every node that some filter rejects.
         scores: of the best nodes, best first.
         nominated, victims: what preemption would do.
+        tenant: whose turn it is, where tenants take turns.
 
     """
 
@@ -54,6 +78,7 @@ class Explanation:
     scores: Mapping[str, NodeScore] = field(default_factory=dict)
     nominated: str | None = None
     victims: Sequence[str] = ()
+    tenant: Turn | None = None
 
 
 def explain(scheduler: Scheduler, uid: str, top: int = 10) -> Explanation:
@@ -71,7 +96,47 @@ def explain(scheduler: Scheduler, uid: str, top: int = 10) -> Explanation:
         result.scores = _scores(answer, top)
     elif result.state == "unschedulable":
         _preempt(scheduler, entry.handle, result)
+    if scheduler.tenants is not None:
+        result.tenant = _turn(scheduler, scheduler.tenants, entry, result)
     return result
+
+
+def _turn(scheduler: Scheduler, tenants: Tenants, entry: Entry, result: Explanation) -> Turn:
+    name = tenants.name(entry.pod)
+    order = tenants.waiting()
+    shares = {share.name: share for share in tenants.report([entry.pod])}
+    blocked = scheduler.engine.tenant_refusal(entry.handle)
+    if blocked is None and result.state == "unschedulable":
+        blocked = _holders(scheduler, tenants, result)
+    return Turn(
+        name=name,
+        dominant_share=shares[name].dominant_share,
+        rank=order.index(name) + 1 if name in order else None,
+        blocked_by=blocked,
+    )
+
+
+_LACKS = re.compile(r"Insufficient (\S+)")
+
+#: Tenants named as holders of a resource.
+_HOLDERS = 3
+
+
+def _holders(scheduler: Scheduler, tenants: Tenants, result: Explanation) -> str | None:
+    """Return the scarcest resource and who has most of it, None if no resource is what is missing."""
+    reasons = (reason for why in result.nodes.values() for reason in why.reasons)
+    lacking = Counter(found[1] for found in map(_LACKS.search, reasons) if found)
+    if not lacking:
+        return None
+    resource = lacking.most_common(1)[0][0]
+    holding = [
+        (Quantity(share.used[resource]), share.name, share.used[resource])
+        for share in tenants.report(scheduler.state.pods())
+        if resource in share.used and not tenants.has_children(share.name)
+    ]
+    most = sorted(holding, key=lambda held: (-float(held[0]), held[1]))[:_HOLDERS]
+    held = ", ".join(f"{name} {amount}" for _, name, amount in most)
+    return f"{resource}: held by {held}" if held else f"{resource}: no node has enough"
 
 
 def _scores(answer: Mapping[str, Any], top: int) -> dict[str, NodeScore]:

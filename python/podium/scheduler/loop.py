@@ -30,7 +30,9 @@ from podium.scheduler.failures import Failures, Refusal
 from podium.scheduler.groups import group_of
 from podium.scheduler.observer import Attempt, Observer
 from podium.scheduler.registrations import NATIVE_EVENTS
+from podium.scheduler.relief import Bindings, Relief
 from podium.scheduler.state import Concern, Entry, State
+from podium.scheduler.tenants import Tenants
 
 SECOND = 1_000_000_000
 
@@ -64,10 +66,16 @@ class Scheduler:
         self.engine.set_pod_events(
             bit(Resource.ASSIGNED_POD, What.ADD), bit(Resource.ASSIGNED_POD, What.DELETE)
         )
-        self.state = State(self.engine, self._concern)
+        self.tenants = Tenants(self.engine, settings.tenants, settings.gangs) if self._is_fair() else None
+        self.state = State(self.engine, self._concern, self.tenants)
+        self.relief = None
+        if self.tenants is not None:
+            self.relief = Relief(self.state, self.tenants, settings.tenants, settings.gangs)
         self._observers = [self.observer]
         self.failures = Failures(self.engine, self.observer, self._bits)
         self.binder = Binder(self.engine, self.state, self.failures, self._observers)
+        if self.relief is not None and settings.tenants.reclaim.enabled:
+            self.follow(Bindings(self.binder.waiting))
         self.state.follower = self.binder
         self._responsible = frozenset(profile.scheduler_name for profile in config.profiles)
         self._preempting = False
@@ -82,11 +90,17 @@ class Scheduler:
             for point in ("preEnqueue", "preFilter", "filter", "reserve", "permit")
             for name in profile.names(point)
         )
+        if self._is_fair():
+            names["DRF"] = None
         everything = (ClusterEvent(Resource.WILDCARD, What.ALL),)
         return {
             name: 1 << self.engine.register_plugin(name, bits(NATIVE_EVENTS.get(name, everything)))
             for name in names
         }
+
+    def _is_fair(self) -> bool:
+        """Whether tenants take turns; all profiles have the same queueSort plugin."""
+        return self.config.profiles[0].names("queueSort") == ["DRF"]
 
     def _concern(self, pod: Pod) -> Concern:
         if pod.spec.scheduler_name not in self._responsible:
@@ -228,10 +242,31 @@ class Scheduler:
             attempt = Attempt(entry, "error", message=decision.message, feasible=feasible)
             refusal = Refusal("error", decision.message)
         else:
-            attempt = self._preempt(entry, decision, feasible, actions)
+            attempt = self._unschedulable(entry, decision, feasible, now, actions)
             refusal = Refusal("unschedulable", attempt.message, tuple(decision.plugins))
         self.failures.record(attempt, actions)
         self.failures.requeue(entry, refusal, now)
+
+    def _unschedulable(
+        self,
+        entry: Entry,
+        decision: Decision,
+        feasible: Sequence[str] | None,
+        now: int,
+        actions: list[Action],
+    ) -> Attempt:
+        """Make room by priority, else as fair shares do."""
+        relief = self.relief
+        if relief is not None and relief.awaits(entry):
+            nominated = self.engine.nominated(entry.handle)
+            message = f"{decision.message} reclaim: waiting for pods to leave {nominated}."
+            return Attempt(entry, "unschedulable", message=message, nominated=nominated, feasible=feasible)
+        attempt = self._preempt(entry, decision, feasible, actions)
+        if relief is None or attempt.nominated is not None or "DRF" in decision.plugins:
+            return attempt
+        attempt = relief.give(attempt, now, actions)
+        self._preempting |= bool(attempt.victims)
+        return attempt
 
     def _preempt(
         self,

@@ -83,6 +83,12 @@ NATIVE_EVENTS: Final[dict[str, tuple[ClusterEvent, ...]]] = {
         _node(Action.ADD | Action.UPDATE_NODE_DECLARED_FEATURE),
         _own(Action.UPDATE),
     ),
+    # A limit of a tenant: what the tenant gives back, or more capacity where others' guarantees count.
+    "DRF": (
+        _assigned(Action.DELETE | Action.UPDATE_POD_SCALE_DOWN),
+        _own(Action.UPDATE_POD_SCALE_DOWN),
+        _node(Action.ADD | Action.UPDATE_NODE_ALLOCATABLE),
+    ),
     # Dynamic resource allocation is not supported: nothing can help.
     "DynamicResources": (),
 }

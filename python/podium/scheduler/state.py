@@ -13,6 +13,7 @@ from podium.framework.events import Action, Resource
 from podium.scheduler import changes
 from podium.scheduler.arrivals import Arrivals
 from podium.scheduler.events import bit
+from podium.scheduler.tenants import Tenants
 
 #: New pods that enter the core by one call: few enough to be in the processor's cache all the while.
 _TOGETHER = 1024
@@ -32,6 +33,8 @@ class Entry(msgspec.Struct, eq=False, gc=False):
         epoch: counts the attempts that were given up; answers to calls of an earlier one are dropped.
         message: why its last attempt failed.
         victims: keys of the pods evicted for it in its last attempt.
+        failed_at: when its first attempt failed, where tenants take turns.
+        placed_at: when it was bound, where tenants give back.
 
     """
 
@@ -42,6 +45,8 @@ class Entry(msgspec.Struct, eq=False, gc=False):
     epoch: int = 0
     message: str = ""
     victims: Sequence[str] = ()
+    failed_at: int | None = None
+    placed_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +76,11 @@ class Follower(Protocol):
 class State:
     """Applies events to the core's snapshot and queue; no decision is made here."""
 
-    def __init__(self, engine: Engine, concern: Callable[[Pod], Concern]) -> None:
+    def __init__(
+        self, engine: Engine, concern: Callable[[Pod], Concern], tenants: Tenants | None = None
+    ) -> None:
         self.engine = engine
+        self.tenants = tenants
         self.follower: Follower | None = None
         self._concern = concern
         self.nodes: dict[str, Node] = {}
@@ -113,6 +121,11 @@ class State:
         self._names += [""] * (row + 1 - len(self._names))
         self._names[row] = name
 
+    def pods(self) -> Iterator[Pod]:
+        """Return all pods on nodes and all that wait, the held back ones included."""
+        yield from (entry.pod for entry in self._pods.values())
+        yield from (pod for pod, _ in self.held.values())
+
     def world(self, kind: str) -> Iterator[Object]:
         """Return the objects of a kind that is neither Node nor Pod."""
         return (item for (known, _, _), item in self._world.items() if known == kind)
@@ -140,6 +153,12 @@ class State:
             elif isinstance(event, Removed):
                 self._removed(event.object, now)
         self._enqueue(fresh, now)
+        self._settle_tenants(now)
+
+    def _settle_tenants(self, now: int) -> None:
+        """Let changed queues take effect: what they held back is tried again."""
+        if self.tenants is not None and self.tenants.settle(self._pods.values):
+            self.engine.wake_rejected("DRF", now)
 
     def _may_queue(self, pod: Pod) -> bool:
         """Set aside pods that are not to be tried; the others may enter the queue."""
@@ -172,8 +191,13 @@ class State:
         entries = list(map(Entry, pods, numbers))
         self._pods.update(zip([pod.metadata.uid for pod in pods], entries, strict=True))
         self._by_handle.update(zip(numbers, entries, strict=True))
-        self.engine.enqueue_many(handles, now)
         fresh.clear()
+        if self.tenants is None:
+            self.engine.enqueue_many(handles, now)
+            return
+        self._settle_tenants(now)
+        self.tenants.assign(entries)
+        self.engine.enqueue_many(handles, now, self.tenants.created(pods))
 
     def _remember(self, pod: Pod, handle: int) -> Entry:
         entry = Entry(pod, handle, pod.spec.node_name or None)
@@ -181,7 +205,14 @@ class State:
         self._by_handle[handle] = entry
         return entry
 
+    def _assign(self, entry: Entry, now: int) -> None:
+        if self.tenants is not None:
+            self._settle_tenants(now)
+            self.tenants.assign([entry])
+
     def _applied(self, item: Object, now: int) -> None:
+        if self.tenants is not None:
+            self.tenants.observe(item)
         if isinstance(item, Pod):
             self._pod_applied(item, now)
         elif isinstance(item, Node):
@@ -200,7 +231,7 @@ class State:
         entry = self._pods.get(pod.metadata.uid)
         if entry is None:
             if pod.spec.node_name and pod.status.phase not in _ENDED:
-                self._remember(pod, self.engine.add_pod(msgspec.json.encode(pod)))
+                self._assign(self._remember(pod, self.engine.add_pod(msgspec.json.encode(pod))), now)
                 self.engine.announce(self._pods[pod.metadata.uid].handle, _POD_ADDED, now)
             elif not pod.spec.node_name and self._may_queue(pod):
                 self._enqueue({pod.metadata.uid: pod}, now)
@@ -210,6 +241,7 @@ class State:
             return
         old, entry.pod = entry.pod, pod
         self.engine.update_pod(entry.handle, msgspec.json.encode(pod))
+        self._assign(entry, now)
         if pod.spec.node_name:
             self._bound_applied(entry, old, now)
         elif pod.metadata.deletion_timestamp and entry.node is None:
@@ -229,6 +261,8 @@ class State:
                 self.follower.bound_by_another(entry)
 
     def _removed(self, item: Object, now: int) -> None:
+        if self.tenants is not None:
+            self.tenants.observe(item, gone=True)
         if isinstance(item, Pod):
             uid = item.metadata.uid
             self.foreign.pop(uid, None)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from podium.scheduler.tenants import TenantShare
 from podium.simulator.run import AttemptRecord, Pending, Simulation
 
 Wire = dict[str, Any]
@@ -15,7 +16,7 @@ def answer(simulation: Simulation) -> Wire:
         "attempts": [_attempt(attempt) for attempt in simulation.attempts],
         "evicted": [{"pod": victim, "by": by, "reason": "preempted"} for victim, by in simulation.evicted],
         "gangs": [],
-        "tenants": [],
+        "tenants": [_tenant(tenant) for tenant in simulation.tenants],
         "ignored": [{"pod": pod, "why": why} for pod, why in simulation.ignored],
         "stats": stats(simulation),
     }
@@ -55,4 +56,15 @@ def _attempt(attempt: AttemptRecord) -> Wire:
         "message": attempt.message,
         "nominated": attempt.nominated,
         "victims": list(attempt.victims),
+    }
+
+
+def _tenant(tenant: TenantShare) -> Wire:
+    return {
+        "name": tenant.name,
+        "parent": tenant.parent,
+        "weight": tenant.weight,
+        "dominant_share": tenant.dominant_share,
+        "dominant_resource": tenant.dominant_resource,
+        "used": dict(tenant.used),
     }

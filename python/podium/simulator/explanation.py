@@ -23,6 +23,7 @@ def in_detail(judged: Iterable[Explanation]) -> Iterator[RenderableType]:
             _scores(found.scores),
             _rejections(found.nodes),
             _preemption(found),
+            _turn(found),
         ]
         yield Group(*(part for part in parts if part is not None))
 
@@ -80,3 +81,12 @@ def _preemption(found: Explanation) -> Text | None:
     if found.nominated is None:
         return None
     return Text(f"Would be nominated to {found.nominated} by evicting {', '.join(found.victims)}\n")
+
+
+def _turn(found: Explanation) -> Text | None:
+    turn = found.tenant
+    if turn is None:
+        return None
+    rank = "nothing to try" if turn.rank is None else f"number {turn.rank:,} in line"
+    text = f"Tenant {turn.name}: dominant share {turn.dominant_share:.1%}, {rank}"
+    return Text(f"{text}, blocked by {turn.blocked_by}\n" if turn.blocked_by else f"{text}\n")

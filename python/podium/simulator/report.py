@@ -11,6 +11,7 @@ from rich.text import Text
 
 from podium.api import Node
 from podium.api.manifest import Manifest
+from podium.scheduler.tenants import TenantShare
 from podium.simulator.run import Pending, Simulation
 
 #: Up to this many placements are listed one by one; more are counted by namespace.
@@ -26,6 +27,7 @@ def report(simulation: Simulation, manifest: Manifest) -> RenderableType:
         _headline(simulation),
         _placements(simulation) if few else _namespaces(simulation),
         _utilisation(simulation.utilisation, manifest),
+        _tenants(simulation.tenants),
         _pending(simulation.pending),
         _evicted(simulation.evicted),
         _ignored(simulation.ignored),
@@ -93,6 +95,22 @@ def _utilisation(utilisation: Mapping[str, float], manifest: Manifest) -> Table 
         if part or having[name]:
             bar = ProgressBar(total=1.0, completed=min(part, 1.0), width=30)
             rows.add_row(name, f"{having[name]:,}", bar, f"{part:6.1%}")
+    return rows
+
+
+def _tenants(tenants: Sequence[TenantShare]) -> Table | None:
+    if not tenants:
+        return None
+    rows = table("Tenants by dominant share", "tenant", "weight", "resource", "", "%", "in use")
+    ordered = sorted(tenants, key=lambda tenant: (-tenant.dominant_share, tenant.name))
+    for tenant in ordered[:ROWS]:
+        name = tenant.name if tenant.parent is None else f"{tenant.parent} / {tenant.name}"
+        bar = ProgressBar(total=1.0, completed=min(tenant.dominant_share, 1.0), width=30)
+        used = ", ".join(f"{amount} {resource}" for resource, amount in tenant.used.items())
+        share = f"{tenant.dominant_share:6.1%}"
+        rows.add_row(name, f"{tenant.weight:g}", tenant.dominant_resource or "", bar, share, used)
+    if len(ordered) > ROWS:
+        rows.add_row(f"… {len(ordered) - ROWS} more; -o json has them all", "", "", "", "", "")
     return rows
 
 

@@ -14,6 +14,7 @@ from podium.framework.config import SchedulerConfig
 from podium.scheduler.loop import Scheduler
 from podium.scheduler.observer import Attempt, Observer
 from podium.scheduler.state import Entry
+from podium.scheduler.tenants import TenantShare
 
 AttemptsWanted = Literal["first", "all", "none"]
 
@@ -98,6 +99,8 @@ class Simulation:
     tries: int = 0
     seconds: float = 0.0
     utilisation: dict[str, float] = field(default_factory=dict)
+    tenants: list[TenantShare] = field(default_factory=list)
+    """Whoever takes turns, at the end; empty where priority alone orders the queue."""
 
 
 class _Recorder(Observer):
@@ -237,6 +240,8 @@ def _result(
     result.ignored += [(name_of(pod), "foreign") for pod in scheduler.state.foreign.values()]
     result.events = cluster.emitted
     result.pods = len(result.placements) + len(result.pending)
+    if scheduler.tenants is not None:
+        result.tenants = scheduler.tenants.report(scheduler.state.pods())
     result.utilisation = {
         name: requested / allocatable
         for name, (allocatable, requested) in scheduler.engine.totals().items()

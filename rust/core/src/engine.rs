@@ -9,9 +9,10 @@ use crate::pick::{Choose, draw};
 use crate::plugin::Affects;
 use crate::preempt::{self, DryRuns, Failed, Preemption};
 use crate::profile::{Profile, ProfileError};
-use crate::queue::{Bits, Nanos, Queue};
+use crate::queue::{Bits, Entity, Nanos, Queue};
 use crate::snapshot::{PodId, PodParts, Row, Snapshot};
 use crate::status::Status;
+use crate::tenancy::DRF;
 use std::sync::Arc;
 
 /// What may be chosen beyond the profiles.
@@ -96,6 +97,11 @@ impl Engine {
         bit
     }
 
+    pub fn plugin_bit(&self, name: &str) -> Option<u32> {
+        let mut names = self.plugin_bits.iter().zip(0..);
+        names.find(|(own, _)| &***own == name).map(|(_, bit)| bit)
+    }
+
     /// How many classes have remembered results.
     pub fn classes(&self) -> usize {
         self.memos.len()
@@ -137,6 +143,9 @@ impl Engine {
         };
         if let Some(refusal) = self.without_nodes() {
             return refusal;
+        }
+        if let Some(rejection) = self.refused_to_tenant(pod.into()) {
+            return self.rejected(&rejection);
         }
         if let Some(row) = self.on_nominated_node(&profile, pod) {
             return Outcome::Placed {
@@ -305,6 +314,9 @@ impl Engine {
                 message: String::new(),
             });
         }
+        if let Some(rejection) = self.refused_to_tenant(pod.into()) {
+            return preempt::after_rejection(&self.snap, &profile, pod, &rejection);
+        }
         let draw = match self.settings.choose {
             // Upstream starts anywhere; the first node is as good.
             Choose::Upstream => 0,
@@ -417,13 +429,32 @@ impl Engine {
         placed: &mut Vec<(PodId, Row)>,
     ) -> Option<Stopped> {
         for _ in 0..limit {
-            let pod = self.queue.pop()?;
+            let entity = self.pop()?;
+            let Some(pod) = entity.pod() else {
+                return Some(self.popped_group(entity));
+            };
             match self.run_popped(pod, now) {
                 Ok(row) => placed.push((pod, row)),
                 Err(stopped) => return Some(stopped),
             }
         }
         None
+    }
+
+    /// Takes the next pod or group off the queue.
+    pub fn pop(&mut self) -> Option<Entity> {
+        self.snap.refresh_tenants();
+        let tenants = self.snap.tenants.as_deref_mut();
+        self.queue.pop(tenants.map(|tenants| &mut tenants.shares))
+    }
+
+    /// A group is the caller's to place, unless its tenant may not have what it asks for.
+    fn popped_group(&mut self, group: Entity) -> Stopped {
+        let refused = self.refused_to_tenant(group);
+        Stopped {
+            entity: group,
+            outcome: refused.map(|rejection| self.rejected(&rejection)),
+        }
     }
 
     /// Schedules and assumes a pod that was taken off the queue.
@@ -433,19 +464,22 @@ impl Engine {
             .profile_of(pod)
             .is_some_and(|(_, profile)| mine(&profile))
         {
-            return Err(Stopped { pod, outcome: None });
+            return Err(Stopped {
+                entity: pod.into(),
+                outcome: None,
+            });
         }
         let attempt = u64::from(self.queue.attempts(pod));
         let outcome = self.schedule(pod, attempt);
         let Outcome::Placed { row, .. } = outcome else {
             return Err(Stopped {
-                pod,
+                entity: pod.into(),
                 outcome: Some(outcome),
             });
         };
         if let Err((plugin, status)) = self.assume(pod, row) {
             return Err(Stopped {
-                pod,
+                entity: pod.into(),
                 outcome: Some(Outcome::reserve_refused(plugin, &status)),
             });
         }
@@ -460,7 +494,10 @@ impl Engine {
         if !self.queue.awaits(event) {
             return 0;
         }
-        let template = Arc::clone(&self.snap.pods[pod].template);
+        let (template, tenant) = {
+            let pod = &self.snap.pods[pod];
+            (Arc::clone(&pod.template), pod.tenant)
+        };
         let Engine {
             queue,
             snap,
@@ -469,11 +506,16 @@ impl Engine {
             ..
         } = self;
         queue.event(event, now, |bit, parked| {
-            if parked == pod {
+            if parked == Entity::from(pod) {
                 return false;
             }
             let name = plugin_bits.get(bit as usize).map_or("", |n| n);
-            let parked = &snap.pods[parked];
+            if name == DRF {
+                return snap.gives_back(tenant, parked);
+            }
+            let Some(parked) = parked.pod().map(|pod| &snap.pods[pod]) else {
+                return true;
+            };
             let native = profiles
                 .iter()
                 .filter(|p| p.scheduler_name == parked.template.scheduler_name)
@@ -523,11 +565,11 @@ impl Engine {
     }
 }
 
-/// Where a batch ended early: a popped pod that is not placed.
+/// Where a batch ended early: a popped pod that is not placed, or a popped group.
 #[derive(Debug)]
 pub struct Stopped {
-    pub pod: PodId,
-    /// `None`: its profile has plugins of the caller's, nothing was tried yet.
+    pub entity: Entity,
+    /// `None`: its profile has plugins of the caller's, or it is a group; nothing was tried yet.
     pub outcome: Option<Outcome>,
 }
 

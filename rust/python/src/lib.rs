@@ -6,8 +6,10 @@ mod drf;
 mod engine;
 mod errors;
 mod explain;
+mod groups;
 mod quantity;
 mod queue;
+mod tenants;
 mod volume_controller;
 
 /// Lets one plugin make its deliberate mistake; the empty name none.

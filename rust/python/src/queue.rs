@@ -4,7 +4,7 @@ use crate::engine::{Decision, Engine};
 use crate::errors::core_error;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use podium_core::engine::{PodEvents, Stopped};
-use podium_core::queue::{Backoff, Nanos, Pool, Queue, Return};
+use podium_core::queue::{Backoff, Entity, Nanos, Pool, Queue, Return, Ticket};
 use podium_core::snapshot::PodId;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -30,7 +30,7 @@ impl Batch {
     ) -> PyResult<Self> {
         let (stopped, outcome) = match stopped {
             None => (None, None),
-            Some(Stopped { pod, outcome }) => (Some(pod.0), outcome),
+            Some(Stopped { entity, outcome }) => (Some(entity.0), outcome),
         };
         let decision = outcome
             .map(|o| Py::new(py, Decision::from(o)))
@@ -89,6 +89,24 @@ fn pool_name(pool: Pool) -> &'static str {
     }
 }
 
+fn enqueue(
+    engine: &mut podium_core::engine::Engine,
+    id: PodId,
+    since: Nanos,
+    created: Option<Nanos>,
+    gated: bool,
+) {
+    let ticket = Ticket {
+        priority: engine.snap.pods[id].template.priority,
+        since,
+        created: created.unwrap_or(since),
+        lane: engine.lane(id.into()),
+        gated,
+        ..Ticket::default()
+    };
+    engine.queue.add(id, ticket);
+}
+
 #[pymethods]
 impl Engine {
     fn set_backoff(&self, initial: Nanos, max: Nanos) -> PyResult<()> {
@@ -116,13 +134,20 @@ impl Engine {
         Ok(engine.announce(id, event, now))
     }
 
-    /// Queues pods that were just added, in this order.
-    fn enqueue_many(&self, pods: PyReadonlyArray1<'_, u32>, since: Nanos) -> PyResult<()> {
+    /// Queues pods that were just added, in this order. `created` has their ages, where the order is fair.
+    #[pyo3(signature = (pods, since, created = None))]
+    fn enqueue_many(
+        &self,
+        pods: PyReadonlyArray1<'_, u32>,
+        since: Nanos,
+        created: Option<PyReadonlyArray1<'_, i64>>,
+    ) -> PyResult<()> {
         let mut engine = self.lock()?;
-        for &pod in pods.as_array() {
+        let created = created.as_ref().map(PyReadonlyArray1::as_array);
+        for (at, &pod) in pods.as_array().iter().enumerate() {
             let id = Self::pod(&engine, pod)?;
-            let priority = engine.snap.pods[id].template.priority;
-            engine.queue.add(id, priority, since, false);
+            let created = created.and_then(|ages| ages.get(at).copied());
+            enqueue(&mut engine, id, since, created, false);
         }
         Ok(())
     }
@@ -137,11 +162,11 @@ impl Engine {
         Ok(())
     }
 
-    fn enqueue(&self, pod: u32, since: Nanos, gated: bool) -> PyResult<()> {
+    #[pyo3(signature = (pod, since, gated, created = None))]
+    fn enqueue(&self, pod: u32, since: Nanos, gated: bool, created: Option<Nanos>) -> PyResult<()> {
         let mut engine = self.lock()?;
         let id = Self::pod(&engine, pod)?;
-        let priority = engine.snap.pods[id].template.priority;
-        engine.queue.add(id, priority, since, gated);
+        enqueue(&mut engine, id, since, created, gated);
         Ok(())
     }
 
@@ -154,23 +179,23 @@ impl Engine {
     }
 
     fn dequeue(&self, pod: u32) -> PyResult<()> {
-        self.lock()?.queue.remove(PodId(pod));
+        self.lock()?.queue.remove(Entity(pod));
         Ok(())
     }
 
     fn pop(&self) -> PyResult<Option<u32>> {
-        Ok(self.lock()?.queue.pop().map(|pod| pod.0))
+        Ok(self.lock()?.pop().map(|entity| entity.0))
     }
 
     fn settle(&self, pod: u32) -> PyResult<()> {
-        self.lock()?.queue.settle(PodId(pod));
+        self.lock()?.queue.settle(Entity(pod));
         Ok(())
     }
 
     #[pyo3(signature = (pod, now, rejected_by = 0, pending_by = 0))]
     fn put_back(&self, pod: u32, now: Nanos, rejected_by: u64, pending_by: u64) -> PyResult<()> {
         self.lock()?.queue.put_back(
-            PodId(pod),
+            Entity(pod),
             now,
             Return {
                 rejected_by,
@@ -185,7 +210,7 @@ impl Engine {
     }
 
     fn activate(&self, pod: u32) -> PyResult<()> {
-        self.lock()?.queue.activate_now(PodId(pod));
+        self.lock()?.queue.activate_now(Entity(pod));
         Ok(())
     }
 
@@ -203,11 +228,11 @@ impl Engine {
     }
 
     fn pool(&self, pod: u32) -> PyResult<Option<&'static str>> {
-        Ok(self.lock()?.queue.pool(PodId(pod)).map(pool_name))
+        Ok(self.lock()?.queue.pool(Entity(pod)).map(pool_name))
     }
 
     fn attempts(&self, pod: u32) -> PyResult<u32> {
-        Ok(self.lock()?.queue.attempts(PodId(pod)))
+        Ok(self.lock()?.queue.attempts(Entity(pod)))
     }
 
     fn queue_counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

@@ -397,8 +397,8 @@ def test_short_forms(with_plugins):
         with_short_forms(config, tenant="team")
     with pytest.raises(ConfigError, match=r'--queue-order: Unsupported value: "fifo"'):
         with_short_forms(config, queue_order="fifo")
-    with pytest.raises(ConfigError, match=r'--queue-order: QueueSortPlugin "DRF" does not exist'):
-        with_short_forms(config, queue_order="drf", registry=with_plugins.registry)
+    fair = with_short_forms(config, queue_order="drf", registry=with_plugins.registry)
+    assert [profile.points["queueSort"] for profile in fair.profiles] == [[("DRF", 0)]] * len(fair.profiles)
 
 
 def test_short_form_replaces_the_queue_sort_of_every_profile(with_plugins):

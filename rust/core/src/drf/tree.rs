@@ -106,6 +106,25 @@ impl FairShares {
         Ok((parent != ROOT).then_some(Tenant(parent)))
     }
 
+    /// Whether the handle is that of a leaf, so that pods can be charged to it and queue at it.
+    ///
+    /// # Errors
+    /// An unknown handle or inner node.
+    pub fn check_leaf(&self, tenant: Tenant) -> Result<(), DrfError> {
+        self.known_leaf(tenant).map(|_| ())
+    }
+
+    /// Whether two tenants are the same or have an ancestor in common below the root: what one gives back, the
+    /// other may be allowed to take.
+    pub fn are_related(&self, a: Tenant, b: Tenant) -> bool {
+        let top = |tenant| {
+            self.known(tenant)
+                .ok()
+                .and_then(|at| self.nodes.path(at).last())
+        };
+        top(a).is_some() && top(a) == top(b)
+    }
+
     /// Every tenant and inner queue, by handle.
     pub fn tenants(&self) -> impl Iterator<Item = Tenant> {
         let standings = self.nodes.standings.iter().zip(0..);

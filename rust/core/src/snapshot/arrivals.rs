@@ -157,6 +157,9 @@ impl Snapshot {
             uid: uid.into(),
             claims: like.claims.clone(),
             row: None,
+            tenant: None,
+            charged: false,
+            kept: false,
             ..*like
         };
         self.peers.join_again(record.peer);
@@ -215,8 +218,11 @@ impl Snapshot {
                 self.nodes.touch(row);
             }
         }
+        record.kept = before.kept && record.nominated == before.nominated;
+        record.tenant = before.tenant;
         if stays {
             record.row = before.row;
+            record.charged = before.charged;
         } else {
             self.unplace(id);
         }
@@ -291,10 +297,13 @@ impl Snapshot {
             row: None,
             nominated: (!nominated.is_empty()).then(|| interner.intern(nominated)),
             said_nominated: !nominated.is_empty(),
+            kept: false,
             claims: Claim::of(source, interner),
             start_time: source.status.start_time.as_deref().and_then(parse_rfc3339),
             terminating: source.metadata.deletion_timestamp.is_some(),
             preempted: source.status.conditions.iter().any(preempted),
+            tenant: None,
+            charged: false,
             template,
         }
     }

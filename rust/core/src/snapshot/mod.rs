@@ -15,6 +15,7 @@ mod owners;
 mod peers;
 mod pods;
 mod rehearsal;
+mod tenants;
 mod topology;
 pub mod volumes;
 mod world;
@@ -30,12 +31,14 @@ pub use owners::{ControllerKind, Owners};
 pub use peers::{Peer, PeerId, PeerKey, Peers};
 pub use pods::{Pod, PodId, Pods};
 pub(crate) use rehearsal::Books;
+pub use tenants::Tenants;
 pub use topology::{DomainId, Domains, NO_DOMAIN, Topology};
 pub use volumes::{ClaimKey, Volumes};
 pub use world::{Kind, WorldError};
 
 use crate::intern::{Interner, Symbol};
 use crate::object;
+use crate::queue::SYSTEM_CRITICAL;
 use crate::resources::{CPU, MEMORY, ResourceId, ResourceNames};
 use crate::selector::Labels;
 use crate::template::Template;
@@ -68,6 +71,8 @@ pub struct Snapshot {
     /// Bound pods whose node does not exist (yet), by node name.
     waiting: FxHashMap<Symbol, Vec<PodId>>,
     nominations: Nominations,
+    /// Books of the tenants, where the queue's order is fair.
+    pub tenants: Option<Box<Tenants>>,
     /// Pods that came before, by what they say apart from name and uid.
     prototypes: Prototypes,
     templates: FxHashSet<Arc<Template>>,
@@ -97,6 +102,7 @@ impl Default for Snapshot {
             frozen_at: None,
             waiting: FxHashMap::default(),
             nominations: Nominations::default(),
+            tenants: None,
             prototypes: Prototypes::default(),
             templates: FxHashSet::default(),
             template_limit: 1024,
@@ -136,6 +142,7 @@ impl Snapshot {
         self.nodes.allowed_pods.set(row, allowed);
         self.topology.update(row, &self.nodes);
         self.nodes.touch(row);
+        self.capacity_changed();
         self.changes.push(Change::Node { row });
         for pod in self.waiting.remove(&name).unwrap_or_default() {
             self.place(pod, row);
@@ -164,8 +171,15 @@ impl Snapshot {
         self.volumes.node_removed(row);
         self.topology.update(row, &self.nodes);
         self.nodes.touch(row);
+        self.capacity_changed();
         self.changes.push(Change::Node { row });
         Some(row)
+    }
+
+    fn capacity_changed(&mut self) {
+        if let Some(tenants) = &mut self.tenants {
+            tenants.stale = true;
+        }
     }
 
     /// Keeps the images in step after a node's list went from `before` to its present one.
@@ -266,6 +280,7 @@ impl Snapshot {
     fn account(&mut self, id: PodId, row: Row, added: bool) {
         self.account_row(id, row, added);
         self.nodes.touch(row);
+        self.book_usage(id, added);
         let pod = &self.pods[id];
         let (template, terminating) = (Arc::clone(&pod.template), pod.terminating);
         self.peers.count(pod.peer, terminating, row, added);
@@ -329,17 +344,28 @@ impl Snapshot {
     pub fn nominate(&mut self, id: PodId, node: Option<Symbol>) {
         if let Some(pod) = self.pods.get_mut(id) {
             pod.nominated = node;
+            pod.kept = false;
             self.nominations.set(id, node);
         }
+    }
+
+    /// Keeps the place of a nominated pod from pods of any priority, the system-critical ones aside.
+    pub fn keep(&mut self, id: PodId) {
+        if let Some(pod) = self.pods.get_mut(id) {
+            pod.kept = pod.nominated.is_some();
+        }
+    }
+
+    /// Whether a pod that is nominated somewhere keeps its place from pods of a priority.
+    fn stands_before(other: &Pod, priority: i32) -> bool {
+        let kept = other.kept && priority < SYSTEM_CRITICAL;
+        other.row.is_none() && (kept || other.template.priority >= priority)
     }
 
     /// Pods nominated to a row that `pod` may not push aside: of at least its priority, and not itself.
     pub fn nominated_above(&self, row: Row, pod: PodId) -> Vec<PodId> {
         let priority = self.pods[pod].template.priority;
-        let above = |id: &PodId| {
-            let other = &self.pods[*id];
-            *id != pod && other.row.is_none() && other.template.priority >= priority
-        };
+        let above = |id: &PodId| *id != pod && Self::stands_before(&self.pods[*id], priority);
         self.nominations
             .on(self.nodes.name(row))
             .iter()
@@ -373,10 +399,7 @@ impl Snapshot {
     /// Rows with such pods, ascending.
     pub fn rows_nominated_above(&self, pod: PodId) -> Vec<Row> {
         let priority = self.pods[pod].template.priority;
-        let above = |id: &PodId| {
-            let other = &self.pods[*id];
-            *id != pod && other.row.is_none() && other.template.priority >= priority
-        };
+        let above = |id: &PodId| *id != pod && Self::stands_before(&self.pods[*id], priority);
         let nodes = self
             .nominations
             .nodes()

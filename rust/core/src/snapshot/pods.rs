@@ -2,6 +2,7 @@
 
 use super::nodes::Row;
 use super::peers::PeerId;
+use crate::drf::Tenant;
 use crate::intern::Symbol;
 use crate::template::{Claim, Template};
 use std::sync::Arc;
@@ -27,12 +28,18 @@ pub struct Pod {
     pub nominated: Option<Symbol>,
     /// Whether its status said so.
     pub(super) said_nominated: bool,
+    /// Whether its place is kept from pods of any priority, the system-critical ones aside.
+    pub(super) kept: bool,
     pub claims: Box<[Claim]>,
     /// status.startTime in nanoseconds since 1970.
     pub start_time: Option<i64>,
     pub terminating: bool,
     /// Terminating with condition DisruptionTarget, reason PreemptionByScheduler.
     pub preempted: bool,
+    /// Whose it is, where there are tenants.
+    pub tenant: Option<Tenant>,
+    /// Whether its request is in the tenant's books.
+    pub(super) charged: bool,
 }
 
 /// Slots by handle.
@@ -64,6 +71,10 @@ impl Pods {
 
     pub(super) fn get_mut(&mut self, id: PodId) -> Option<&mut Pod> {
         self.slots.get_mut(id.0 as usize)?.as_mut()
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Pod> {
+        self.slots.iter_mut().flatten()
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (PodId, &Pod)> {

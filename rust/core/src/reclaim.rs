@@ -1,0 +1,238 @@
+//! Tenants above their share give back for one below it, and space that is kept for who has waited long.
+
+use crate::drf::{FairShares, Tenant};
+use crate::engine::Engine;
+use crate::filtering::Filters;
+use crate::preempt::split_by_budgets;
+use crate::queue::SYSTEM_CRITICAL;
+use crate::snapshot::{PodId, Row, Snapshot};
+use crate::status::Code;
+use crate::trial::Trial;
+use rustc_hash::FxHashSet;
+use std::cmp::{Ordering, Reverse};
+
+/// Nodes on which victims are looked for, at most.
+const CANDIDATES: usize = 100;
+
+/// Whose pods are not taken.
+#[derive(Clone, Debug, Default)]
+pub struct Spared {
+    /// Pods that run too short a time, or belong to a group.
+    pub pods: FxHashSet<PodId>,
+    pub tenants: FxHashSet<Tenant>,
+}
+
+/// Pods that leave a node so that another fits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reclaimed {
+    pub row: Row,
+    pub victims: Vec<PodId>,
+}
+
+impl Engine {
+    /// Which pods of other tenants must go so that a pod fits on some node, none of whose tenants could then
+    /// claim it back: with the victims gone and the pod in place, its tenant has no larger share than theirs,
+    /// and theirs have all that they deserve and are guaranteed. No disruption budget is violated.
+    pub fn reclaim(&mut self, pod: PodId, spared: &Spared) -> Option<Reclaimed> {
+        let judged = self.judge(pod)?.ok()?;
+        self.snap.refresh_tenants();
+        let mine = self.snap.pods[pod].tenant?;
+        let codes = judged.codes(&self.snap);
+        let snap = &mut self.snap;
+        let rows: Vec<Row> = snap.order.rows().to_vec();
+        let candidates = rows
+            .into_iter()
+            .filter(|row| codes[*row as usize] == Code::Unschedulable)
+            .map(|row| (row, offered(snap, mine, row, spared)))
+            .filter(|(_, victims)| !victims.is_empty());
+        let mut candidates: Vec<_> = candidates.collect();
+        candidates.sort_by_key(|(_, victims)| Reverse(victims.len()));
+        candidates.truncate(CANDIDATES);
+        let mut trial = Trial::new(snap, &judged.filters, pod);
+        let mut found: Option<Reclaimed> = None;
+        for (row, victims) in candidates {
+            let taken = take(snap, &mut trial, (pod, mine, row), victims);
+            trial.restart(snap, &judged.filters);
+            if let Some(victims) = taken
+                && found
+                    .as_ref()
+                    .is_none_or(|best| victims.len() < best.victims.len())
+            {
+                found = Some(Reclaimed { row, victims });
+            }
+        }
+        trial.end(snap);
+        found
+    }
+
+    /// The node that has to lose least before a pod fits on it: who has waited long gets its space kept there.
+    /// That is `kept` as long as the pod could ever fit on it.
+    pub fn roomiest(&mut self, pod: PodId, kept: Option<Row>) -> Option<Row> {
+        let judged = self.judge(pod)?.ok()?;
+        let codes = judged.codes(&self.snap);
+        let snap = &mut self.snap;
+        let rows = snap.order.rows().iter().copied();
+        let mut lacking: Vec<(f64, Row)> = rows
+            .filter(|row| codes[*row as usize] == Code::Unschedulable)
+            .map(|row| match kept == Some(row) {
+                true => (f64::NEG_INFINITY, row),
+                false => (lack(snap, pod, row), row),
+            })
+            .collect();
+        lacking.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        lacking.truncate(CANDIDATES);
+        let fits = |(_, row): &(f64, Row)| fits_empty(snap, &judged.filters, pod, *row);
+        lacking.into_iter().find(fits).map(|(_, row)| row)
+    }
+
+    /// Nominates a pod to a row and keeps the space from everybody who is not system-critical, whatever the
+    /// priorities.
+    pub fn keep_space(&mut self, pod: PodId, row: Row) {
+        let node = self.snap.nodes.name(row);
+        self.snap.nominate(pod, None);
+        self.snap.nominate(pod, Some(node));
+        self.snap.keep(pod);
+    }
+}
+
+/// The largest part of a resource that is missing on a row.
+fn lack(snap: &Snapshot, pod: PodId, row: Row) -> f64 {
+    let held = snap.pods[pod].template.requests.held.iter();
+    let missing = held.map(|(id, amount)| {
+        let (all, used) = (
+            snap.nodes.allocatable(id, row),
+            snap.nodes.requested(id, row),
+        );
+        (used.saturating_add(amount).saturating_sub(all)).max(0) as f64 / all.max(1) as f64
+    });
+    missing.fold(0.0, f64::max)
+}
+
+fn fits_empty(snap: &mut Snapshot, filters: &Filters, pod: PodId, row: Row) -> bool {
+    let mut trial = Trial::new(snap, filters, pod);
+    for other in snap.nodes.pods[row as usize].clone() {
+        trial.remove(snap, other);
+    }
+    let fits = trial.passes(snap, row);
+    trial.end(snap);
+    fits
+}
+
+/// Pods on a row that may be asked for: of the tenant with the largest share first, in it the least important.
+fn offered(snap: &Snapshot, mine: Tenant, row: Row, spared: &Spared) -> Vec<PodId> {
+    let Some(tenants) = &snap.tenants else {
+        return Vec::new();
+    };
+    let shares = &tenants.shares;
+    let may_go = |id: &PodId| {
+        let pod = &snap.pods[*id];
+        let other = pod
+            .tenant
+            .filter(|t| *t != mine && !spared.tenants.contains(t));
+        other.is_some_and(|t| over(shares, t, mine))
+            && !pod.terminating
+            && pod.template.priority < SYSTEM_CRITICAL
+            && !spared.pods.contains(id)
+    };
+    let on_node = snap.nodes.pods[row as usize].iter().copied();
+    let pods: Vec<PodId> = on_node.filter(may_go).collect();
+    let (_, mut pods) = split_by_budgets(snap, &pods);
+    pods.sort_by(|a, b| {
+        let (a, b) = (&snap.pods[*a], &snap.pods[*b]);
+        let larger = match (a.tenant, b.tenant) {
+            (Some(a), Some(b)) => shares.compare(b, a).unwrap_or(Ordering::Equal),
+            _ => Ordering::Equal,
+        };
+        let youth = |pod: &crate::snapshot::Pod| Reverse(pod.start_time.unwrap_or(i64::MAX));
+        larger
+            .then_with(|| a.template.priority.cmp(&b.template.priority))
+            .then_with(|| youth(a).cmp(&youth(b)))
+    });
+    pods
+}
+
+fn over(shares: &FairShares, tenant: Tenant, other: Tenant) -> bool {
+    shares.compare(tenant, other) == Ok(Ordering::Greater)
+}
+
+/// The pods that must leave the row so that the pod fits, if all who lose them may. Books are as before; what the
+/// trial did is left to be undone.
+fn take(
+    snap: &mut Snapshot,
+    trial: &mut Trial,
+    (pod, mine, row): (PodId, Tenant, Row),
+    victims: Vec<PodId>,
+) -> Option<Vec<PodId>> {
+    let mut taken = Vec::new();
+    let fits = clear(snap, trial, (mine, row), victims, &mut taken);
+    let fair = fits && is_fair(snap, pod, mine, &taken);
+    for id in &taken {
+        snap.book_usage(*id, true);
+    }
+    fair.then_some(taken)
+}
+
+/// Takes pods off the row, and out of the books, one by one until the trial's pod fits; then puts back whoever
+/// need not go.
+fn clear(
+    snap: &mut Snapshot,
+    trial: &mut Trial,
+    (mine, row): (Tenant, Row),
+    victims: Vec<PodId>,
+    taken: &mut Vec<PodId>,
+) -> bool {
+    let mut fits = false;
+    for victim in victims {
+        if !releases(snap, victim, mine) {
+            continue;
+        }
+        trial.remove(snap, victim);
+        snap.book_usage(victim, false);
+        taken.push(victim);
+        fits = trial.passes(snap, row);
+        if fits {
+            break;
+        }
+    }
+    // The last one taken is needed; of the others whoever can stay does, the most over-served last.
+    for at in (0..taken.len().saturating_sub(1)).rev().filter(|_| fits) {
+        let victim = taken[at];
+        trial.add(snap, victim, row);
+        if trial.passes(snap, row) {
+            snap.book_usage(victim, true);
+            taken.remove(at);
+        } else {
+            trial.remove(snap, victim);
+        }
+    }
+    fits
+}
+
+/// Whether, with the pod in the books and the others out, its tenant has no larger share than theirs.
+fn is_fair(snap: &mut Snapshot, pod: PodId, mine: Tenant, taken: &[PodId]) -> bool {
+    let losers: FxHashSet<Tenant> = taken
+        .iter()
+        .filter_map(|id| snap.pods[*id].tenant)
+        .collect();
+    snap.book_usage(pod, true);
+    let fair = snap.tenants.as_ref().is_some_and(|tenants| {
+        let fair = |loser| {
+            tenants
+                .shares
+                .compare(mine, loser)
+                .is_ok_and(Ordering::is_le)
+        };
+        losers.into_iter().all(fair)
+    });
+    snap.book_usage(pod, false);
+    fair
+}
+
+/// Whether limits let a tenant lose a pod for another.
+fn releases(snap: &Snapshot, victim: PodId, to: Tenant) -> bool {
+    let pod = &snap.pods[victim];
+    let (Some(tenants), Some(from)) = (&snap.tenants, pod.tenant) else {
+        return false;
+    };
+    tenants.may_lose(from, &pod.template.requests.held, to)
+}

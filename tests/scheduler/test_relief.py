@@ -1,0 +1,139 @@
+"""Bounded waits and reclaim: what fair shares do for pods that fit nowhere."""
+
+import pytest
+from podium.cluster.port import Applied, Preempt, Removed
+from podium.cluster.simulated import SECOND
+
+from tests.scheduler.test_tenants import World, node, pods
+
+
+class Cluster(World):
+    """A world in which evicted pods leave at once, and pods can be made to end."""
+
+    def __init__(self, tenants=""):
+        super().__init__(tenants)
+        self.evicted = []
+
+    def tell(self, *events, limit=None):
+        actions = self.bind(self.scheduler.step(events, self.now, limit))
+        while victims := [action.victim for action in actions if isinstance(action, Preempt)]:
+            self.evicted += [victim.metadata.name for victim in victims]
+            self.now += SECOND
+            actions = self.bind(self.scheduler.step(map(Removed, victims), self.now))
+        return self
+
+    def end(self, *names):
+        entries = {entry.pod.metadata.name: entry for entry in self.scheduler.state.entries()}
+        return self.tell(*(Removed(entries[name].pod) for name in names))
+
+
+def test_everybody_waits_for_a_bounded_time():
+    """A stream of small pods, one more whenever one ends, and a large one of another tenant."""
+    world = Cluster()
+    world.apply(node("4", name="n0"), node("4", name="n1"))
+    stream = iter(pods("small", "s", 1000, cpu="1"))
+    running = [next(stream) for _ in range(8)]
+    world.apply(*running)
+    world.apply(*pods("large", "l", 1, cpu="4"))
+    started = None
+    for turn in range(500):
+        world.now += SECOND
+        ended = running.pop(0)
+        world.end(ended.metadata.name)
+        fresh = next(stream)
+        world.apply(fresh)
+        running.append(fresh)
+        if "l0" in world.bound:
+            started = turn
+            break
+    assert started is not None, "the large pod starved"
+    # After the time at which space is kept, no longer than the pods on that node run.
+    assert 290 <= started <= 320
+
+
+def test_without_patience_the_large_pod_would_starve(monkeypatch):
+    monkeypatch.setattr("podium.scheduler.relief.PATIENCE", 10**18)
+    with pytest.raises(AssertionError, match="starved"):
+        test_everybody_waits_for_a_bounded_time()
+
+
+def test_space_is_kept_from_higher_priorities_of_others_too_but_not_from_system_pods():
+    world = Cluster()
+    world.apply(node("4"))
+    world.apply(*pods("a", "a", 4, priority=100, cpu="1"))
+    world.apply(*pods("b", "b", 1, priority=0, cpu="4"))
+    world.now = 301 * SECOND
+    world.end("a0")
+    assert world.scheduler.engine.nominated(entry(world, "b0").handle) == "n"
+    world.apply(*pods("c", "c", 1, priority=100, cpu="1"))
+    assert "c0" not in world.bound
+    world.apply(*pods("d", "d", 1, priority=2_000_000_000, cpu="1"))
+    assert "d0" in world.bound
+
+
+def entry(world, name):
+    return next(e for e in world.scheduler.state.entries() if e.pod.metadata.name == name)
+
+
+RECLAIM = "reclaim: {enabled: true, minRunTime: 60s}"
+
+
+def test_reclaim_is_off_by_default():
+    world = Cluster()
+    world.apply(node("4"))
+    world.apply(*pods("a", "a", 4, cpu="1"))
+    world.now = 100 * SECOND
+    world.apply(*pods("b", "b", 1, cpu="1"))
+    assert world.evicted == []
+
+
+def test_a_tenant_over_its_share_gives_back_up_to_an_equal_part_and_no_further():
+    world = Cluster(RECLAIM)
+    world.apply(node("4"))
+    world.apply(*pods("a", "a", 4, cpu="1"))
+    world.now = 100 * SECOND
+    world.apply(*pods("b", "b", 4, cpu="1"))
+    for _ in range(20):
+        world.now += 301 * SECOND
+        world.tell()
+    assert len(world.evicted) == 2
+    assert world.used("a") == world.used("b") == {"cpu": "2"}
+
+
+def test_pods_that_just_started_are_spared():
+    world = Cluster(RECLAIM)
+    world.apply(node("4"))
+    world.apply(*pods("a", "a", 4, cpu="1"))
+    world.now = 59 * SECOND
+    world.apply(*pods("b", "b", 1, cpu="1"))
+    assert world.evicted == []
+
+
+@pytest.mark.parametrize(("size", "evicted"), [("2", 1), ("3", 0)])
+def test_volcano_3729_no_eviction_that_only_turns_the_tables(size, evicted):
+    """On 5 CPUs, a has two pods of 2: b may have 2 in place of one (0.4 each), not 3 (0.4 and 0.6)."""
+    world = Cluster(RECLAIM)
+    world.apply(node("5"))
+    world.apply(*pods("a", "a", 2, cpu="2"))
+    world.now = 100 * SECOND
+    world.apply(*pods("b", "b", 1, cpu=size))
+    for _ in range(5):
+        world.now += 301 * SECOND
+        world.tell()
+    assert len(world.evicted) == evicted
+
+
+def test_the_victim_comes_again_and_does_not_take_the_space():
+    world = Cluster(RECLAIM)
+    world.apply(node("4"))
+    world.apply(*pods("a", "a", 4, cpu="1"))
+    world.now = 100 * SECOND
+    [late] = pods("b", "b", 1, cpu="1")
+    actions = world.scheduler.step([Applied(late)], world.now)
+    [eviction] = [action for action in actions if isinstance(action, Preempt)]
+    again = pods("a", "again", 1, cpu="1")
+    world.now += SECOND
+    world.tell(Removed(eviction.victim), *(Applied(pod) for pod in again))
+    assert "b0" in world.bound
+    assert "again0" not in world.bound
+    assert world.evicted == []
