@@ -9,11 +9,18 @@ from typing import Any
 import msgspec
 from podium._core import Decision, Engine
 from podium.framework.config import SchedulerConfig, default_config, parse_config
+from podium.framework.registry import Registry
+
+#: The attempt that decides between equals in seeded mode: what the queue counts for a pod that is new.
+FIRST = 1
 
 Object = dict[str, Any]
 Answer = dict[str, Any]
 
 _ENDED = {"Succeeded", "Failed"}
+
+#: Made once: looking for installed plugins takes longer than most scenarios.
+_REGISTRY = Registry.build()
 
 #: Field of a scenario → kind, in an order in which nothing refers to what comes later.
 _WORLD = {
@@ -47,8 +54,8 @@ def _upstream() -> Engine:
 
 def _config(document: Object | None) -> SchedulerConfig:
     if document is None:
-        return default_config()
-    return parse_config(json.dumps(document).encode(), "scenario")
+        return default_config(_REGISTRY)
+    return parse_config(json.dumps(document).encode(), "scenario", _REGISTRY)
 
 
 def _key(pod: Object) -> str:
@@ -106,13 +113,13 @@ class _World:
         spec = pod.get("spec", {})
         if spec.get("schedulerName", "default-scheduler") not in self.names:
             return {"result": "foreign"}
-        if pod["metadata"].get("deletionTimestamp"):
-            return {"result": "deleting", "message": f"skip schedule deleting pod: {_key(pod)}"}
         gates = [gate["name"] for gate in spec.get("schedulingGates") or []]
         profile = self.config.profile(spec.get("schedulerName", "default-scheduler"))
         gated = profile is not None and "SchedulingGates" in profile.names("preEnqueue")
         if gates and gated:
             return {"result": "gated", "message": f"waiting for scheduling gates: [{' '.join(gates)}]"}
+        if pod["metadata"].get("deletionTimestamp"):
+            return {"result": "deleting", "message": f"skip schedule deleting pod: {_key(pod)}"}
         return None
 
 
@@ -157,7 +164,7 @@ class Sequence:
         return [self._step(number, step) for number, step in enumerate(self._steps)]
 
     def _step(self, number: int, step: Object) -> Answer | None:
-        time = _time(number)
+        time = self._time(number)
         match step["op"]:
             case "schedule":
                 pod = self._appear(step)
@@ -188,6 +195,11 @@ class Sequence:
                 raise AssertionError(f"no such step: {other}")
         return None
 
+    @staticmethod
+    def _time(number: int) -> str:
+        minutes, seconds = divmod(number, 60)
+        return f"2030-01-01T00:{minutes:02}:{seconds:02}Z"
+
     def _appear(self, step: Object) -> Object:
         if "pod" in step:
             return dict(step["pod"])
@@ -214,16 +226,19 @@ class Sequence:
         if without is not None:
             return base | without
         handle = world.handles[key]
-        decision = self.decide(key, handle)
+        return base | self._outcome(pod, handle, self.decide(key, handle), time)
+
+    def _outcome(self, pod: Object, handle: int, decision: Decision, time: str) -> Answer:
         if decision.result == "placed" and decision.row is not None:
-            return base | self._bind(pod, handle, decision, time)
+            return self._bind(pod, handle, decision, time)
         if decision.result == "failed":
-            return base | {"result": "error", "error": decision.message}
-        return base | {"evaluated": decision.evaluated} | self._fail(pod, handle, decision, time)
+            self._nominate(pod, "")
+            return {"result": "error", "error": decision.message}
+        return {"evaluated": decision.evaluated} | self._fail(pod, handle, decision.message, time)
 
     def decide(self, key: str, handle: int) -> Decision:
         """Find a node for a pod; nothing is placed."""
-        return self._world.engine.schedule(handle)
+        return self._world.engine.schedule(handle, FIRST)
 
     def _bind(self, pod: Object, handle: int, decision: Decision, time: str) -> Answer:
         engine = self._world.engine
@@ -232,8 +247,7 @@ class Sequence:
         refused = engine.assume(handle, decision.row)
         if refused is not None:
             return {"result": "unschedulable", "message": refused[1]}
-        status = pod.get("status", {}) | {"phase": "Running", "startTime": time}
-        self._world.update(pod | {"spec": pod["spec"] | {"nodeName": node}, "status": status})
+        self._bound(pod, node, time)
         return {
             "result": "scheduled",
             "node": node,
@@ -241,9 +255,14 @@ class Sequence:
             "feasible": decision.feasible,
         }
 
-    def _fail(self, pod: Object, handle: int, decision: Decision, time: str) -> Answer:
+    def _bound(self, pod: Object, node: str, time: str) -> None:
+        """Let a pod that is assumed on a node be bound there."""
+        status = pod.get("status", {}) | {"phase": "Running", "startTime": time}
+        self._world.update(pod | {"spec": pod["spec"] | {"nodeName": node}, "status": status})
+
+    def _fail(self, pod: Object, handle: int, message: str, time: str) -> Answer:
         world, engine = self._world, self._world.engine
-        answer: Answer = {"result": "unschedulable", "message": decision.message, "nominating": "keep"}
+        answer: Answer = {"result": "unschedulable", "message": message, "nominating": "keep"}
         eviction = engine.preempt(handle)
         if eviction is None:
             return answer
@@ -281,11 +300,6 @@ class Sequence:
             status["nominatedNodeName"] = node
             self._world.update(pod | {"status": status})
         self._world.engine.nominate(self._world.handles[_key(pod)], node or None)
-
-
-def _time(number: int) -> str:
-    minutes, seconds = divmod(number, 60)
-    return f"2030-01-01T00:{minutes:02}:{seconds:02}Z"
 
 
 def _merge(target: Any, patch: Any) -> Any:

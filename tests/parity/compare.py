@@ -25,6 +25,14 @@ class Mismatch:
     expected: Any
     actual: Any
 
+    @property
+    def kind(self) -> str:
+        """The path without the names in it: what a smaller scenario must differ in to be an example of it."""
+        parts = self.path.partition(" ")[2].partition(".")[2].split(".")
+        if parts[0] in {"filter", "status", "scores"} and len(parts) > 2:
+            parts = [parts[0], parts[-1]] if parts[0] == "status" else [parts[0], *parts[2:]]
+        return ".".join(parts).partition(" [")[0] or self.path
+
     def __str__(self) -> str:
         return f"{self.path}: kube-scheduler {self.expected!r}, Podium {self.actual!r}"
 

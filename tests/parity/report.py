@@ -1,21 +1,21 @@
-"""Write docs/parity.md: ``python -m tests.parity.report A.json B.json``.
+"""Write docs/parity.md: ``python -m tests.parity.report [JOURNAL]``.
 
-The arguments are what ``tests.parity.run --save`` left of bulk runs; ``build/parity/mutations.json`` (see
+The journal is what ``tests.parity.run --journal`` left of bulk runs; ``build/parity/mutations.json`` (see
 mutations.py) is read if it is there, else the table of mistakes in the document stays as it is.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from datetime import date
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 import msgspec
 
+from tests.parity import journal
 from tests.parity.coverage import FILTERS, SCORES, Coverage, targets
-from tests.parity.mutations import FOUND, MISTAKES
+from tests.parity.mutations import FOUND, MISTAKES, RULES, UPSTREAM_RULES
+from tests.parity.run import BUILD
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "parity.md"
 
@@ -45,18 +45,46 @@ cycle need only be aborted; its text is not compared. Reasons of one status are 
 """
 
 
-def runs_table(runs: list[dict[str, Any]]) -> str:
-    """One line per bulk run."""
+def runs_table(pieces: list[journal.Piece]) -> str:
+    """One line per tier."""
     lines = [
         "## Runs",
         "",
-        "| tier | scenarios | from number | date | with mismatches |",
-        "|---|---|---|---|---|",
+        "Numbers name scenarios: `python -m tests.parity.run --tier A --seed NUMBER --count 1` plays one.",
+        "Where answers differed at first, the scenario was shrunk to a file in `tests/parity/regressions`,",
+        "and played again after the fix.",
+        "",
+        "| tier | scenarios | numbers | dates | commits | differ |",
+        "|---|---|---|---|---|---|",
     ]
-    for run in runs:
-        cells = (run["tier"], run["count"], run["seed"], run["date"], run["differing"])
+    for tier in sorted({piece.tier for piece in pieces}):
+        own = [piece for piece in pieces if piece.tier == tier]
+        cells = (
+            tier,
+            f"{sum(piece.count for piece in own):,}",
+            ", ".join(_ranges(own)),
+            _span(piece.date for piece in own),
+            len({piece.commit for piece in own}),
+            sum(len(piece.differing) for piece in own),
+        )
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(lines) + "\n"
+
+
+def _ranges(pieces: list[journal.Piece]) -> Iterator[str]:
+    """The numbers of pieces, which come in order, joined where they are consecutive."""
+    first = last = pieces[0].seed
+    for piece in pieces:
+        if piece.seed != last:
+            yield f"{first}-{last - 1}"
+            first = piece.seed
+        last = piece.seed + piece.count
+    yield f"{first}-{last - 1}"
+
+
+def _span(dates: Iterable[str]) -> str:
+    days = sorted(set(dates))
+    return days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
 
 
 def coverage_tables(coverage: Coverage) -> str:
@@ -92,10 +120,24 @@ def mutation_table(found: dict[str, int | None]) -> str:
         "| plugin | mistake | seen after scenarios |",
         "|---|---|---|",
     ]
-    for name, text in MISTAKES.items():
-        seen = found[name] or "not seen" if name in found else "not measured"
-        lines.append(f"| {name} | {text} | {seen} |")
+    lines += _seen(MISTAKES, found)
+    lines += [
+        "",
+        "Rules by which the engine drops or brings up to date what it remembers. Each is broken on request;",
+        "sequences on the engine that remembers are compared with the same found afresh, and the last rules,",
+        "which are those of kube-scheduler's own cache, with recorded answers.",
+        "",
+        "| rule | broken | seen after sequences |",
+        "|---|---|---|",
+    ]
+    lines += _seen(RULES | UPSTREAM_RULES, found)
     return "\n".join(lines) + "\n"
+
+
+def _seen(mistakes: dict[str, str], found: dict[str, int | None]) -> Iterator[str]:
+    for name, text in mistakes.items():
+        seen = found[name] or "not seen" if name in found else "not measured"
+        yield f"| {name} | {text} | {seen} |"
 
 
 def _old_mutation_table() -> str:
@@ -105,29 +147,22 @@ def _old_mutation_table() -> str:
 
 
 @click.command()
-@click.argument("saved", nargs=-1, type=click.Path(path_type=Path, exists=True), required=True)
-def main(saved: tuple[Path, ...]) -> None:
+@click.argument("noted", type=click.Path(path_type=Path, exists=True), default=BUILD / "journal.jsonl")
+def main(noted: Path) -> None:
     """Write docs/parity.md."""
-    runs = [msgspec.json.decode(path.read_bytes()) for path in saved]
+    pieces = journal.read(noted)
     coverage = Coverage()
-    for run in runs:
-        counts = run["coverage"].items()
-        coverage.merge(Coverage(**{k: Counter(v) if isinstance(v, dict) else v for k, v in counts}))
+    for piece in pieces:
+        coverage.merge(piece.counted())
     mutations = mutation_table(msgspec.json.decode(FOUND.read_bytes())) if FOUND.exists() else ""
     parts = [
         HEAD,
-        runs_table(runs),
+        runs_table(pieces),
         coverage_tables(coverage),
         DELIBERATE,
         mutations or _old_mutation_table(),
     ]
     DOCUMENT.write_text("\n".join(part for part in parts if part).rstrip() + "\n")
-
-
-def saved_run(tier: str, seed: int, count: int, differing: int, coverage: Coverage) -> bytes:
-    """What a bulk run leaves for the report."""
-    run = {"tier": tier, "seed": seed, "count": count, "differing": differing}
-    return msgspec.json.encode(run | {"date": date.today().isoformat(), "coverage": coverage})  # noqa: DTZ011
 
 
 if __name__ == "__main__":

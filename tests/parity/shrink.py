@@ -38,6 +38,8 @@ DEFAULTED = {
 }
 REQUIRED = {"topologyKey", "maxSkew", "whenUnsatisfiable", "operator", "weight", "effect", "preemptionPolicy"}
 KEPT = IDENTITY | DEFAULTED | REQUIRED
+# Parts of these belong together: an operator has its values, a limit its request.
+WHOLE = {"matchExpressions", "matchFields", "resources"}
 
 
 def shrink(scenario: Scenario, fails: Fails, budget: int = 5000) -> Scenario:
@@ -100,7 +102,10 @@ def _paths(value: Any, path: Path = ()) -> Iterator[Path]:
         for key, item in value.items():
             if key not in KEPT:
                 yield (*path, key)
-            yield from _paths(item, (*path, key))
+            if key not in WHOLE:
+                yield from _paths(item, (*path, key))
+            elif isinstance(item, list):
+                yield from ((*path, key, number) for number in reversed(range(len(item))))
     elif isinstance(value, list):
         for number in reversed(range(len(value))):
             yield (*path, number)

@@ -66,8 +66,8 @@ def test_an_error_is_a_mismatch_and_shrinks_to_one(oracle: Oracle) -> None:
     assert {str(found[0]) for _, found in outcome.mismatches} == {
         "raised: kube-scheduler 'an answer', Podium \"ValueError('no ports')\""
     }
-    scenario, _ = min(outcome.mismatches, key=lambda pair: len(str(pair[0])))
-    small = shrunk(oracle, fails_on_ports, scenario, raises=True)
+    scenario, found = min(outcome.mismatches, key=lambda pair: len(str(pair[0])))
+    small = shrunk(oracle, fails_on_ports, scenario, found)
     assert "nodes" not in small
     assert len(small["pending"]) == 1
 

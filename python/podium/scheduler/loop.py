@@ -241,6 +241,7 @@ class Scheduler:
         if decision.result == "failed":
             attempt = Attempt(entry, "error", message=decision.message, feasible=feasible)
             refusal = Refusal("error", decision.message)
+            self.engine.nominate(entry.handle, None)
         else:
             attempt = self._unschedulable(entry, decision, feasible, now, actions)
             refusal = Refusal("unschedulable", attempt.message, tuple(decision.plugins))

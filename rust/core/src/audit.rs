@@ -211,10 +211,17 @@ fn judged_pod(
         }
     }
     answer.insert("status".into(), Value::Object(statuses));
+    let order = looked_at.as_deref().unwrap_or(snap.order.rows());
+    let failure = judged.failure(snap, order);
     let rows = judged.feasible(snap);
     let names: Vec<_> = rows.iter().map(|row| name(snap, *row)).collect();
     answer.insert("feasible".into(), json!(names));
-    if rows.is_empty() {
+    if let Some(status) = failure
+        && engine.on_nominated_node(profile, pod).is_none()
+    {
+        answer.insert("result".into(), json!("error"));
+        answer.insert("error".into(), json!(status.message()));
+    } else if rows.is_empty() {
         unschedulable(engine, pod, profile, judged, answer);
     } else {
         ranked(engine, pod, profile, &rows, answer);
@@ -233,9 +240,10 @@ fn ranked(
     let snap = &engine.snap;
     let ranking = match cycle::rank(snap, profile, pod, rows) {
         Ok(ranking) => ranking,
-        // A single node is taken without scoring.
-        Err(_) if rows.len() == 1 => {
-            answer.insert("winner".into(), json!(name(snap, rows[0])));
+        // A single node is taken without scoring, and so is the pod's own.
+        Err(_) if rows.len() == 1 || nominated.is_some() => {
+            let row = nominated.unwrap_or(rows[0]);
+            answer.insert("winner".into(), json!(name(snap, row)));
             return;
         }
         Err(status) => {

@@ -17,6 +17,8 @@ pub struct Judged {
     pub verdicts: Vec<Verdict>,
     /// Rows that pods nominated there keep the pod from, ascending.
     pub crowded: Vec<(Row, Refused)>,
+    /// Rows that could not be judged, ascending. The cycle ends at the first that it comes to.
+    pub failed: Vec<Row>,
 }
 
 impl Judged {
@@ -32,11 +34,51 @@ impl Judged {
             }
         }
         let crowded = crowded(snap, &filters, pod);
-        Ok(Judged {
+        let failed = failed(filters.failed(snap, &verdicts), &crowded);
+        let mut judged = Judged {
             filters,
             verdicts,
             crowded,
-        })
+            failed,
+        };
+        judged.note_nominated(snap, pod);
+        Ok(judged)
+    }
+
+    /// Upstream judges the pod's own nominated node before all others. A failure there does not count: the
+    /// node is as if it had not been tried.
+    fn note_nominated(&mut self, snap: &Snapshot, pod: PodId) {
+        if let Some(row) = nominated_outside(snap, &self.filters, pod)
+            && let Ok(at) = self.failed.binary_search(&row)
+        {
+            self.failed.remove(at);
+            self.verdicts[row as usize] = LEFT_OUT;
+            self.crowded.retain(|(crowded, _)| *crowded != row);
+        }
+        let tried = self.tried(snap, pod);
+        if let Some((plugin, _)) = tried.and_then(|row| self.status(snap, row)) {
+            self.filters.tried_in_vain(plugin);
+        }
+    }
+
+    /// The pod's own nominated node, where it has a status of its own.
+    pub fn tried(&self, snap: &Snapshot, pod: PodId) -> Option<Row> {
+        let row = snap.nodes.row(snap.pods[pod].nominated?)?;
+        let judged = self.verdicts[row as usize] != LEFT_OUT || self.crowding(row).is_some();
+        (judged && !self.has_failed(row)).then_some(row)
+    }
+
+    pub fn has_failed(&self, row: Row) -> bool {
+        self.failed.binary_search(&row).is_ok()
+    }
+
+    /// Why the cycle ends without a decision: the status of the first of `rows` that could not be judged.
+    pub fn failure(&self, snap: &Snapshot, rows: &[Row]) -> Option<Status> {
+        if self.failed.is_empty() {
+            return None;
+        }
+        let row = rows.iter().find(|row| self.has_failed(**row))?;
+        self.status(snap, *row).map(|(_, status)| status)
     }
 
     fn crowding(&self, row: Row) -> Option<&Refused> {
@@ -103,6 +145,18 @@ pub fn crowded(snap: &mut Snapshot, filters: &Filters, pod: PodId) -> Vec<(Row, 
     crowded
 }
 
+/// Rows that could not be judged, ascending, given those that cannot be without the pods nominated there.
+pub fn failed(mut failed: Vec<Row>, crowded: &[(Row, Refused)]) -> Vec<Row> {
+    for (row, refused) in crowded {
+        match (failed.binary_search(row), refused.status.code) {
+            (Err(at), Code::Error) => failed.insert(at, *row),
+            (Ok(at), code) if code != Code::Error => drop(failed.remove(at)),
+            _ => {}
+        }
+    }
+    failed
+}
+
 /// The code of each row's status; `Success` where it is feasible or no node.
 pub fn codes(
     snap: &Snapshot,
@@ -154,9 +208,12 @@ pub struct Sample {
     pub rows: Vec<Row>,
     /// Nodes looked at: what the rotating start advances by.
     pub processed: usize,
+    /// The node that could not be judged, where the walk came to one.
+    pub failed: Option<Row>,
 }
 
-/// Walks the nodes from `start` and stops at the first feasible one beyond `enough`. `tried` was looked at
+/// Walks the nodes from `start` and stops at the first feasible one beyond `enough`, or at one that could
+/// not be judged. `tried` was looked at
 /// before and rejected: it counts as a node looked at wherever the walk ends.
 pub fn sample(
     judged: &Judged,
@@ -167,9 +224,13 @@ pub fn sample(
 ) -> Sample {
     let mut found = Vec::new();
     let mut rejected = usize::from(tried.is_some());
+    let mut failed = None;
     for i in 0..rows.len() {
         let row = rows[(start + i) % rows.len()];
-        if !judged.is_feasible(row) {
+        if judged.has_failed(row) {
+            failed = Some(row);
+            break;
+        } else if !judged.is_feasible(row) {
             rejected += usize::from(tried != Some(row));
         } else if found.len() == enough {
             break;
@@ -180,6 +241,7 @@ pub fn sample(
     Sample {
         processed: found.len() + rejected,
         rows: found,
+        failed,
     }
 }
 

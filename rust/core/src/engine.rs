@@ -202,8 +202,12 @@ impl Engine {
         let found = self.memos.get(&self.snap, of_class, &self.snap.pods[pod]);
         let (memo, scratch) = match found {
             Ok(found) => found,
-            Err(refusal) => return self.refused(&refusal),
+            Err(Refusal::Rejected(rejection)) => return self.rejected(&rejection),
+            Err(Refusal::Failed(_)) => return self.schedule_afresh(profile.1, pod, attempt),
         };
+        if memo.filters().must_be_afresh(&self.snap.pods[pod]) {
+            return self.schedule_afresh(profile.1, pod, attempt);
+        }
         if let Some(diagnosis) = memo.fails_alike(&self.snap, pod) {
             return Outcome::Unschedulable(diagnosis);
         }
@@ -226,13 +230,6 @@ impl Engine {
         }
     }
 
-    fn refused(&self, refusal: &Refusal) -> Outcome {
-        match refusal {
-            Refusal::Rejected(rejection) => self.rejected(rejection),
-            Refusal::Failed(status) => Outcome::Failed(status.message()),
-        }
-    }
-
     pub(crate) fn rejected(&self, rejection: &Rejection) -> Outcome {
         if !rejection.status.code.is_rejected() {
             let (plugin, message) = (rejection.plugin, rejection.status.message());
@@ -248,9 +245,10 @@ impl Engine {
             Ok(judged) => judged,
             Err(rejection) => return self.rejected(&rejection),
         };
-        let tried = self.snap.pods[pod].nominated;
-        let tried = tried.and_then(|name| self.snap.nodes.row(name));
-        let (rows, evaluated) = self.candidates(profile, &judged, tried);
+        let (rows, evaluated) = match self.candidates(profile, &judged, pod) {
+            Ok(found) => found,
+            Err(status) => return Outcome::Failed(status.message()),
+        };
         if rows.is_empty() {
             return Outcome::Unschedulable(Arc::new(judged.diagnosis(&self.snap)));
         }
@@ -271,38 +269,39 @@ impl Engine {
         }
     }
 
-    /// The feasible rows that are considered, in node order, and how many nodes were looked at, among them
-    /// the nominated one that was `tried` in vain.
+    /// The feasible rows that are considered, in node order, and how many nodes were looked at. The error is
+    /// the status of a node that could not be judged.
     fn candidates(
         &mut self,
         profile: &Profile,
         judged: &Judged,
-        tried: Option<Row>,
-    ) -> (Vec<Row>, usize) {
+        pod: PodId,
+    ) -> Result<(Vec<Row>, usize), Status> {
         let restricted = judged
             .filters
             .nodes
             .is_some()
             .then(|| judged.filters.rows(&self.snap));
+        let mut order = restricted.unwrap_or_else(|| self.snap.order.rows().to_vec());
         if !self.settings.sample {
-            let rows = match restricted {
-                None => judged.feasible(&self.snap),
-                Some(rows) => rows
-                    .into_iter()
-                    .filter(|r| judged.is_feasible(*r))
-                    .collect(),
-            };
-            return (rows, self.snap.nodes.count());
+            if let Some(status) = judged.failure(&self.snap, &order) {
+                return Err(status);
+            }
+            order.retain(|row| judged.is_feasible(*row));
+            return Ok((order, self.snap.nodes.count()));
         }
-        let order = restricted.unwrap_or_else(|| self.snap.order.rows().to_vec());
         let enough = if profile.score.is_empty() {
             1
         } else {
             cycle::sample_size(profile.percentage, order.len())
         };
+        let tried = judged.tried(&self.snap, pod);
         let sample = cycle::sample(judged, &order, self.start, enough, tried);
         self.start = (self.start + sample.processed) % self.snap.nodes.count();
-        (sample.rows, sample.processed)
+        match sample.failed.and_then(|row| judged.status(&self.snap, row)) {
+            Some((_, status)) => Err(status),
+            None => Ok((sample.rows, sample.processed)),
+        }
     }
 
     /// PostFilter of a pod that `schedule` just found unschedulable.
@@ -322,13 +321,17 @@ impl Engine {
             Choose::Upstream => 0,
             Choose::Seeded(seed) => draw(seed ^ PREEMPTION, &self.snap.pods[pod].uid, attempt),
         };
-        if self.remembers(pod) {
+        if self.remembers(pod) && self.snap.pods[pod].nominated.is_none() {
             return self.preempt_by_memo(&profile, pod, draw);
         }
-        let judged = match Judged::new(&mut self.snap, &profile, pod) {
+        self.preempt_afresh(&profile, pod, draw)
+    }
+
+    fn preempt_afresh(&mut self, profile: &Profile, pod: PodId, draw: u64) -> Option<Preemption> {
+        let judged = match Judged::new(&mut self.snap, profile, pod) {
             Ok(judged) => judged,
             Err(rejection) => {
-                return preempt::after_rejection(&self.snap, &profile, pod, &rejection);
+                return preempt::after_rejection(&self.snap, profile, pod, &rejection);
             }
         };
         let codes = judged.codes(&self.snap);
@@ -361,7 +364,7 @@ impl Engine {
             Err(Refusal::Rejected(rejection)) => {
                 return preempt::after_rejection(&self.snap, profile, pod, &rejection);
             }
-            Err(Refusal::Failed(_)) => return None,
+            Err(Refusal::Failed(_)) => return self.preempt_afresh(profile, pod, draw),
         };
         let args = profile.preemption?;
         if let Some(text) = memo.helpless(&self.snap, pod) {
@@ -411,11 +414,10 @@ impl Engine {
 
     /// Undoes [`Engine::assume`]: Unreserve in reverse order, then off the node.
     pub fn forget(&mut self, pod: PodId) {
-        let Some((_, profile)) = self.profile_of(pod) else {
-            return;
-        };
-        for plugin in profile.reserve.iter().rev() {
-            plugin.unreserve(&mut self.snap, pod);
+        if let Some((_, profile)) = self.profile_of(pod) {
+            for plugin in profile.reserve.iter().rev() {
+                plugin.unreserve(&mut self.snap, pod);
+            }
         }
         self.snap.unplace(pod);
     }

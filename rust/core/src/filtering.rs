@@ -187,8 +187,53 @@ impl Filters {
             LEFT_OUT => Some((self.restricted_by.first().copied()?, self.absent())),
             index => {
                 let part = &self.parts[index as usize];
-                Some((part.plugin.name(), part.filter.status(snap, row)))
+                let name = part.plugin.name();
+                let status = part.filter.status(snap, row);
+                if status.code != Code::Error {
+                    return Some((name, status));
+                }
+                let message = status.message();
+                let message = format!("running \"{name}\" filter plugin: {message}");
+                Some((name, Status::error(message)))
             }
+        }
+    }
+
+    /// Rows that a filter could not judge, ascending.
+    pub fn failed(&self, snap: &Snapshot, verdicts: &[Verdict]) -> Vec<Row> {
+        let mut failed = Vec::new();
+        let parts = self.parts.iter().enumerate();
+        for (index, part) in parts.filter(|(_, part)| part.filter.can_fail()) {
+            let rejected = verdicts.iter().enumerate();
+            let rows: Vec<Row> = rejected
+                .filter(|(_, verdict)| usize::from(**verdict) == index)
+                .map(|(row, _)| row as Row)
+                .collect();
+            let mut codes = vec![Code::Success; rows.len()];
+            part.filter.filter(snap, Rows::List(&rows), &mut codes);
+            let judged = rows.into_iter().zip(codes);
+            failed.extend(
+                judged
+                    .filter(|(_, code)| *code == Code::Error)
+                    .map(|(row, _)| row),
+            );
+        }
+        failed.sort_unstable();
+        failed
+    }
+
+    /// Whether what is remembered of a class does not do for one of its pods: a node may be one that cannot
+    /// be judged, or the pod's own nominated node is judged although a node set leaves it out.
+    pub fn must_be_afresh(&self, pod: &Pod) -> bool {
+        let can_fail = |part: &Part| part.filter.can_fail();
+        self.parts.iter().any(can_fail) || self.nodes.is_some() && pod.nominated.is_some()
+    }
+
+    /// The pod's nominated node was tried first, and a plugin rejected it. Upstream names that plugin among
+    /// those whose PreFilter results left nodes out.
+    pub fn tried_in_vain(&mut self, plugin: &'static str) {
+        if self.nodes.is_some() && !self.restricted_by.contains(&plugin) {
+            self.restricted_by.push(plugin);
         }
     }
 

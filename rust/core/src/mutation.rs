@@ -1,4 +1,5 @@
-//! Deliberate mistakes, one per plugin, for the test that the parity suite can fail.
+//! Deliberate mistakes, one per plugin and one per rule by which what is remembered goes, for the test that
+//! the parity suite can fail.
 //!
 //! Without the feature `mutations` none is ever active and the compiler drops them.
 
@@ -8,14 +9,14 @@ mod chosen {
 
     static CHOSEN: Mutex<String> = Mutex::new(String::new());
 
-    /// Makes the mistake of one plugin, and of no other; the empty name makes none.
-    pub fn choose(plugin: &str) {
-        plugin.clone_into(&mut CHOSEN.lock().unwrap_or_else(PoisonError::into_inner));
+    /// Makes the mistake of one plugin or rule, and of no other; the empty name makes none.
+    pub fn choose(name: &str) {
+        name.clone_into(&mut CHOSEN.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Whether the plugin is to make its mistake.
-    pub fn active(plugin: &str) -> bool {
-        *CHOSEN.lock().unwrap_or_else(PoisonError::into_inner) == plugin
+    /// Whether the plugin is to make its mistake, the rule to be broken.
+    pub fn active(name: &str) -> bool {
+        *CHOSEN.lock().unwrap_or_else(PoisonError::into_inner) == name
     }
 }
 

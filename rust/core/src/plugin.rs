@@ -116,6 +116,11 @@ pub trait Filter: Debug + Send + Sync {
         None
     }
 
+    /// Whether a code may be `Error`: the node cannot be judged, which ends the cycle.
+    fn can_fail(&self) -> bool {
+        false
+    }
+
     /// Whether `add_pod` and `remove_pod` change anything.
     fn counts_pods(&self) -> bool {
         false

@@ -72,6 +72,8 @@ pub struct Profile {
     pub filter: Vec<Arc<dyn Plugin>>,
     /// In Score order, with weights. A plugin whose PreScore is disabled stands here all the same.
     pub score: Vec<(Arc<dyn Plugin>, i64)>,
+    /// Plugins that run at PreScore and have no score: they can still fail.
+    pub pre_score_only: Vec<Arc<dyn Plugin>>,
     pub reserve: Vec<Arc<dyn Plugin>>,
     /// The profile has plugins of the caller's in the scheduling cycle: no pod of it is placed in a batch.
     pub needs_caller: bool,
@@ -108,7 +110,9 @@ impl Profile {
         let pre_filter = list(snap, &document.pre_filter)?;
         let filter = list(snap, &document.filter)?;
         let reserve = list(snap, &document.reserve)?;
-        list(snap, &document.pre_score)?;
+        let mut pre_score_only = list(snap, &document.pre_score)?;
+        let scores = |name: &str| document.score.iter().any(|(scored, _)| scored == name);
+        pre_score_only.retain(|plugin| !scores(plugin.name()));
         let mut score = Vec::new();
         for (name, weight) in &document.score {
             score.extend(make(snap, name)?.map(|plugin| (plugin, *weight)));
@@ -121,6 +125,7 @@ impl Profile {
             pre_filter,
             filter,
             score,
+            pre_score_only,
             reserve,
             needs_caller: document.needs_caller,
             preemption: Self::preemption(&document)?,

@@ -165,6 +165,19 @@ impl Quantity {
         self.add(&negative);
     }
 
+    /// Takes `floor` where that is more. As upstream's comparison leaves it, what is taken is in the decimal
+    /// form if either was, and so overflows as that does.
+    pub fn raise(&mut self, floor: &Self) {
+        if *self >= *floor {
+            return;
+        }
+        let decimal = self.amount.is_decimal();
+        *self = floor.clone();
+        if decimal {
+            self.amount.make_decimal();
+        }
+    }
+
     /// Changes the sign in place.
     pub fn neg(&mut self) {
         self.text = None;

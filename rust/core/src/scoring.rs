@@ -41,14 +41,23 @@ pub fn parts(
     feasible: &[Row],
 ) -> Result<Vec<Part>, (&'static str, Status)> {
     let mut parts = Vec::new();
+    if profile.score.is_empty() {
+        return Ok(parts);
+    }
+    let failed = |name, status: Status| {
+        let why = status.message();
+        let message = format!("running PreScore plugin \"{name}\": {why}");
+        (name, Status::error(message))
+    };
+    for plugin in &profile.pre_score_only {
+        if let PreScore::Reject(status) = plugin.pre_score(snap, pod, feasible) {
+            return Err(failed(plugin.name(), status));
+        }
+    }
     for (plugin, weight) in &profile.score {
         match plugin.pre_score(snap, pod, feasible) {
             PreScore::Skip => {}
-            PreScore::Reject(status) => {
-                let (name, why) = (plugin.name(), status.message());
-                let message = format!("running PreScore plugin \"{name}\": {why}");
-                return Err((name, Status::error(message)));
-            }
+            PreScore::Reject(status) => return Err(failed(plugin.name(), status)),
             PreScore::Run(score) => {
                 parts.push(Part {
                     plugin: plugin.name(),

@@ -143,8 +143,10 @@ func (w *world) explain(profile framework.Framework, pod *corev1.Pod, j *Judgeme
 
 // score fills scores and winner.
 func (w *world) score(profile framework.Framework, state fwk.CycleState, pod *corev1.Pod, nodes []fwk.NodeInfo, j *Judgement) error {
-	if status := profile.RunPreScorePlugins(w.ctx, state, pod, nodes); !status.IsSuccess() {
-		return status.AsError()
+	if profile.HasScorePlugins() { // else the scheduler skips PreScore too
+		if status := profile.RunPreScorePlugins(w.ctx, state, pod, nodes); !status.IsSuccess() {
+			return status.AsError()
+		}
 	}
 	scores, status := profile.RunScorePlugins(w.ctx, state, pod, nodes)
 	if !status.IsSuccess() {

@@ -23,7 +23,7 @@ pub(super) struct Failures {
 
 impl Failures {
     pub(super) fn follow(&mut self, changes: &[Change]) {
-        if self.crowding.is_empty() {
+        if self.crowding.is_empty() || crate::mutation::active("failures: rows") {
             return;
         }
         for row in changes.iter().filter_map(Change::row) {
@@ -39,7 +39,14 @@ impl Memo {
         let pod = &snap.pods[pod];
         let nominations = snap.nominations_version();
         let common = pod.nominated.is_none() && pod.template.may_preempt;
-        common.then_some((self.seen, nominations, pod.template.priority))
+        let (mut seen, mut priority) = (self.seen, pod.template.priority);
+        if crate::mutation::active("failures: snapshot") {
+            seen = 0;
+        }
+        if crate::mutation::active("failures: priority") {
+            priority = 0;
+        }
+        common.then_some((seen, nominations, priority))
     }
 
     /// Why no node takes the pod; computed once per class and circumstances.

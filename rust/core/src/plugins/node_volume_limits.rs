@@ -209,6 +209,10 @@ impl Filter for Limits {
         }
     }
 
+    fn can_fail(&self) -> bool {
+        true
+    }
+
     fn follow(&mut self, _: &Snapshot, change: &Change) -> Affects {
         match change {
             Change::Placed { template, .. } | Change::Removed { template, .. } => {

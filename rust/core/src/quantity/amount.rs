@@ -208,6 +208,14 @@ impl Amount {
         }
     }
 
+    pub(super) fn is_decimal(&self) -> bool {
+        matches!(self, Self::Dec(_))
+    }
+
+    pub(super) fn make_decimal(&mut self) {
+        *self = Self::Dec(Box::new(self.to_dec()));
+    }
+
     pub(super) fn reduced(&self) -> Dec {
         self.to_dec().reduced()
     }

@@ -260,14 +260,21 @@ impl Snapshot {
         }
         match self.nodes.row(name) {
             Some(row) => self.place(id, row),
-            None => self.waiting.entry(name).or_default().push(id),
+            None => {
+                self.waiting.entry(name).or_default().push(id);
+                self.count_stray(id, 1);
+            }
         }
     }
 
     fn stop_waiting(&mut self, id: PodId) {
         let name = self.pods[id].node_name;
-        if let Some(list) = self.waiting.get_mut(&name) {
-            list.retain(|other| *other != id);
+        let Some(list) = self.waiting.get_mut(&name) else {
+            return;
+        };
+        if let Some(at) = list.iter().position(|other| *other == id) {
+            list.remove(at);
+            self.count_stray(id, -1);
         }
     }
 

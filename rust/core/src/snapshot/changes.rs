@@ -30,6 +30,17 @@ pub enum Change {
 }
 
 impl Change {
+    /// What deliberate mistakes call it.
+    fn name(&self) -> &'static str {
+        match self {
+            Change::Placed { .. } => "change: Placed",
+            Change::Removed { .. } => "change: Removed",
+            Change::Node { .. } => "change: Node",
+            Change::Storage => "change: Storage",
+            Change::World => "change: World",
+        }
+    }
+
     /// The row it is about, if it is about one.
     pub fn row(&self) -> Option<Row> {
         match self {
@@ -84,6 +95,9 @@ impl ChangeLog {
     }
 
     pub(super) fn push(&mut self, change: Change) {
+        if crate::mutation::active(change.name()) {
+            return;
+        }
         if self.entries.len() >= 2 * KEEP {
             self.entries.drain(..KEEP);
             self.base += KEEP as Generation;

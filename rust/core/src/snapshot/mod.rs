@@ -145,6 +145,7 @@ impl Snapshot {
         self.capacity_changed();
         self.changes.push(Change::Node { row });
         for pod in self.waiting.remove(&name).unwrap_or_default() {
+            self.count_stray(pod, -1);
             self.place(pod, row);
         }
         row
@@ -205,6 +206,10 @@ impl Snapshot {
 
     fn refreeze_images(&mut self) {
         let Some(since) = self.frozen_at else { return };
+        let since = match crate::mutation::active("frozen images") {
+            true => 0,
+            false => since,
+        };
         self.frozen_images.resize(self.nodes.len(), Box::default());
         let rows: Vec<Row> = match self.changes.since(since) {
             Some(changes) => changes.iter().filter_map(Change::row).collect(),
@@ -416,12 +421,15 @@ impl Snapshot {
 
     /// Moves whenever a plugin's key of some pod may have changed without the pod.
     pub fn key_epoch(&self) -> u64 {
+        if crate::mutation::active("key epoch") {
+            return 0;
+        }
         self.changes.worlds() + self.peers.epoch()
     }
 
     /// Must run before a cycle: brings the node order up to date.
     pub fn refresh(&mut self) {
-        self.order.refresh(&self.nodes);
+        self.refresh_order();
         self.refreeze_images();
     }
 }

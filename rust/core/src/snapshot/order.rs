@@ -91,20 +91,30 @@ impl Order {
         }
     }
 
-    /// Brings the list up to date; called before a cycle reads it.
-    pub(super) fn refresh(&mut self, nodes: &Nodes) {
-        if !std::mem::take(&mut self.stale) {
-            return;
+    /// Brings the list up to date; called before a cycle reads it. Whether it was rebuilt: because there are
+    /// other nodes, or because it must be.
+    pub(super) fn refresh(&mut self, nodes: &Nodes, must: bool) -> bool {
+        let stale = std::mem::take(&mut self.stale);
+        let kept = !crate::mutation::active("node order");
+        if !must && (!stale || kept && self.find_again(nodes)) {
+            return false;
         }
+        self.rebuild(nodes);
+        true
+    }
+
+    /// The same nodes in the same order, on the rows that they have now; false if others are there.
+    fn find_again(&mut self, nodes: &Nodes) -> bool {
         self.list.clear();
         if self.names.len() == nodes.count() {
             let rows = self.names.iter().map_while(|name| nodes.row(*name));
             self.list.extend(rows);
-            if self.list.len() == self.names.len() {
-                return;
-            }
-            self.list.clear();
         }
+        self.list.len() == self.names.len() && self.names.len() == nodes.count()
+    }
+
+    fn rebuild(&mut self, nodes: &Nodes) {
+        self.list.clear();
         let longest = self
             .zones
             .iter()

@@ -226,8 +226,7 @@ fn add(total: &mut ResourceList, more: &ResourceList) {
 fn raise(total: &mut ResourceList, floor: &ResourceList) {
     for (name, quantity) in floor {
         match total.get_mut(name) {
-            Some(value) if *value < *quantity => *value = quantity.clone(),
-            Some(_) => {}
+            Some(value) => value.raise(quantity),
             None => {
                 total.insert(name.clone(), quantity.clone());
             }

@@ -177,6 +177,9 @@ impl Hard {
         row: Row,
         delta: i64,
     ) -> Affects {
+        if crate::mutation::active("follow: InterPodAffinity filter") {
+            return Affects::Nothing;
+        }
         let lonely = self.affinity.is_zero();
         let mut known = true;
         let rule = Arc::clone(&self.rule);

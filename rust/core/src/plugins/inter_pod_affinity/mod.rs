@@ -160,6 +160,9 @@ impl Plugin for InterPodAffinity {
     }
 
     fn wakes(&self, snap: &Snapshot, placed: &Template, pod: &Pod, at: Point) -> bool {
+        if crate::mutation::active("wakes: InterPodAffinity") {
+            return false;
+        }
         if placed.affinity.is_empty() && pod.template.affinity.is_empty() {
             return false;
         }
@@ -170,6 +173,9 @@ impl Plugin for InterPodAffinity {
     /// A term that brings the pod together with another says nothing while the other's node has not its key.
     fn wakes_with_node(&self, snap: &Snapshot, pod: &Pod, at: Point) -> bool {
         if pod.template.affinity.all().next().is_none() && !snap.peers.ever_had_terms() {
+            return false;
+        }
+        if crate::mutation::active("wakes with node: InterPodAffinity") {
             return false;
         }
         let mut placed = snap.peers.placed().map(|(_, peer)| &peer.key);

@@ -168,6 +168,9 @@ impl Soft {
         row: Row,
         delta: i64,
     ) -> Affects {
+        if crate::mutation::active("follow: InterPodAffinity score") {
+            return Affects::Nothing;
+        }
         let rule = Arc::clone(&self.rule);
         let partition = Arc::clone(&self.partition);
         let mut known = partition.group(row).is_some();

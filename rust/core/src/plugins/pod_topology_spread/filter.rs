@@ -199,6 +199,9 @@ impl HardSpread {
         row: Row,
         delta: i64,
     ) -> Affects {
+        if crate::mutation::active("follow: PodTopologySpread filter") {
+            return Affects::Nothing;
+        }
         if self
             .rule
             .constraints

@@ -120,6 +120,9 @@ impl SoftSpread {
         row: Row,
         delta: i64,
     ) -> Affects {
+        if crate::mutation::active("follow: PodTopologySpread score") {
+            return Affects::Nothing;
+        }
         if self
             .rule
             .constraints
@@ -223,6 +226,9 @@ impl Score for SoftSpread {
     }
 
     fn feasible(&mut self, _: &Snapshot, entered: &[Row], left: &[Row]) -> Affects {
+        if crate::mutation::active("feasible: PodTopologySpread") {
+            return Affects::Nothing;
+        }
         let gone = left.iter().map(|row| (*row, false));
         for (row, entered) in entered.iter().map(|row| (*row, true)).chain(gone) {
             if self.weigh(row, entered).is_none() {

@@ -21,6 +21,10 @@ impl Filter for Reachable {
         rows.judge(out, |row| finder.code(row, &mut found));
     }
 
+    fn can_fail(&self) -> bool {
+        true
+    }
+
     fn status(&self, snap: &Snapshot, row: Row) -> Status {
         Finder::new(snap, &self.0, 1).status(row, &mut Found::default())
     }

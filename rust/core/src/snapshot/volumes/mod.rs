@@ -14,6 +14,7 @@ mod set;
 mod set_driver;
 mod settle;
 mod shelf;
+mod stray;
 mod table;
 mod volume;
 mod zone;
@@ -69,6 +70,8 @@ pub struct Volumes {
     attachments_by: FxHashMap<Symbol, Vec<Slot>>,
     /// Rows of the pods that use a claim.
     users: FxHashMap<ClaimKey, rows::Users>,
+    /// How many more direct uses of a claim than by pods on nodes kube-scheduler counts.
+    strays: FxHashMap<ClaimKey, i64>,
     rows: Vec<RowVolumes>,
     reaches: FxHashSet<Arc<Reach>>,
 
@@ -177,7 +180,12 @@ impl Volumes {
 
     /// Whether any pod on a node uses the claim. Claims of ephemeral volumes do not count, as upstream.
     pub fn claim_in_use(&self, key: ClaimKey) -> bool {
-        self.users.get(&key).is_some_and(rows::Users::any_direct)
+        self.direct_uses(key) > 0
+    }
+
+    fn direct_uses(&self, key: ClaimKey) -> i64 {
+        let stray = self.strays.get(&key).copied().unwrap_or_default();
+        stray + self.users.get(&key).map_or(0, rows::Users::direct)
     }
 }
 

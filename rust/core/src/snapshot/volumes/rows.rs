@@ -29,8 +29,8 @@ struct User {
 }
 
 impl Users {
-    pub(super) fn any_direct(&self) -> bool {
-        self.0.iter().any(|user| user.direct > 0)
+    pub(super) fn direct(&self) -> i64 {
+        self.0.iter().map(|user| i64::from(user.direct)).sum()
     }
 
     fn rows(&self) -> impl Iterator<Item = Row> + '_ {
