@@ -106,6 +106,18 @@ parity-descheduler: build $(VENV)/tools  ## Compare with the real descheduler on
 guarded-descheduler: build  ## Compare guarded with compat mode on N random clusters
 	$(BIN)/python -m tests.descheduler.guarded.measure --count $(N)
 
+.PHONY: live-servers
+live-servers: build $(VENV)/tools  ## Build the control plane that the live tests start; needs Go
+	$(TOOLS); $(BIN)/python -m tests.live.build
+
+.PHONY: bench-live
+bench-live: live-servers  ## Drain N pods of a real API server, beside kube-scheduler (LIVE="--pods 5000 --rounds 3")
+	$(TOOLS); $(BIN)/python -m tests.live.bench $(LIVE)
+
+.PHONY: soak
+soak: live-servers  ## Churn on a real API server for ten minutes (LIVE="--minutes 10")
+	$(TOOLS); $(BIN)/python -m tests.live.soak $(LIVE)
+
 .PHONY: clean
 clean:  ## Remove everything that was built
 	rm -rf $(VENV) build dist target python/podium/_core.abi3.so

@@ -7,6 +7,7 @@ They are ordinary dependencies of the Go module in ``servers``. Binaries are kep
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import shutil
 import subprocess
@@ -58,10 +59,19 @@ def program(name: str) -> Path:
 
 
 def _is_fresh(kept: Path) -> bool:
-    sources = (
-        [SOURCE / "go.mod", *SOURCE.glob("loadgen/*.go")] if kept.name == "loadgen" else [SOURCE / "go.mod"]
-    )
-    return kept.exists() and all(kept.stat().st_mtime >= source.stat().st_mtime for source in sources)
+    stamp = _stamp_of(kept)
+    return kept.exists() and stamp.exists() and stamp.read_text() == _sources(kept.name)
+
+
+def _stamp_of(kept: Path) -> Path:
+    return kept.parent / f".{kept.name}.sources"
+
+
+def _sources(name: str) -> str:
+    """Return what a program is made of, as a hash."""
+    own = sorted(SOURCE.glob("loadgen/*.go")) if name == "loadgen" else []
+    made_of = b"".join(path.read_bytes() for path in (SOURCE / "go.mod", SOURCE / "go.sum", *own))
+    return hashlib.sha256(made_of + _LINK.encode()).hexdigest()
 
 
 def _build(name: str, kept: Path) -> None:
@@ -77,6 +87,7 @@ def _build(name: str, kept: Path) -> None:
     if built.returncode:
         raise RuntimeError(f"go build of {name} failed:\n{built.stderr}")
     fresh.replace(kept)
+    _stamp_of(kept).write_text(_sources(name))
 
 
 if __name__ == "__main__":

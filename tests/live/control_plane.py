@@ -100,10 +100,9 @@ class ControlPlane:
                 stdout=log,
                 stderr=log,
                 env={**os.environ, **(env or {})},
-                start_new_session=True,
             )
 
-    def wait_ready(self, seconds: float = 60.0) -> None:
+    def wait_ready(self, seconds: float = 240.0) -> None:
         context = ssl.create_default_context(cafile=str(self.folder / "ca.crt"))
         request = urllib.request.Request(
             self.url + "/readyz", headers={"Authorization": f"Bearer {ADMIN_TOKEN}"}

@@ -42,6 +42,8 @@ class Running:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
         self.lines: list[str] = []
+        self.out = ""
+        """Standard output, after ``stop``."""
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -54,12 +56,31 @@ class Running:
     def log(self) -> str:
         return "".join(self.lines)
 
+    def pause(self) -> None:
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        self.process.send_signal(signal.SIGCONT)
+
+    def close(self) -> None:
+        """Make sure that the process is gone, and everything it wrote is in the log."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self._reader.join(5)
+        assert self.process.stderr is not None
+        assert self.process.stdout is not None
+        self.process.stderr.close()
+        self.process.stdout.close()
+
     def stop(self, number: int = signal.SIGTERM, timeout: float = 40.0) -> int:
         """Send a signal; returns the exit status."""
         if self.process.poll() is None:
             self.process.send_signal(number)
         status = self.process.wait(timeout)
         self._reader.join(5)
+        assert self.process.stdout is not None
+        self.out = self.out or self.process.stdout.read()
         return status
 
 
@@ -67,12 +88,10 @@ class Running:
 def podium_running(api: Api, *flags: str, log: Path | None = None) -> Iterator[Running]:
     """Run while the block does; the process is killed if it is still there at the end."""
     process = subprocess.Popen(
-        _command(api, flags), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=_env()
+        _command(api, flags), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=_env()
     )
     running = Running(process)
     try:
         yield running
     finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
+        running.close()

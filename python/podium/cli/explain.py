@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from podium.cli.flags import OUTPUT, GoCommand, switch
-from podium.cli.inputs import Cluster, Settings, cluster_flags, settings_flags, warnings_of
+from podium.cli.inputs import Cluster, Settings, cluster_flags, live_flags, settings_flags, warnings_of
 from podium.cli.output import console, print_json, progress, say, say_notes, with_notes
 from podium.errors import InputError
 
@@ -33,6 +33,7 @@ Examples:
 @click.command(cls=GoCommand, help=_HELP, short_help="Say where pending pods could go, and why.")
 @click.argument("pods", nargs=-1, metavar="[POD]...")
 @cluster_flags
+@live_flags
 @settings_flags
 @click.option(
     "--top",
@@ -55,8 +56,8 @@ def command(
     """Judge the pods and print the judgements."""
     from podium.simulator.judge import judge_pending
 
-    if not cluster.files:
-        raise click.UsageError("-f is needed: a manifest, a folder, or - for standard input")
+    if cluster.is_empty:
+        raise click.UsageError("-f is needed: a manifest, a folder, or - for standard input; or --kubeconfig")
     with progress("reading", None):
         manifest = cluster.load(cluster.read())
     wanted = _wanted(pods, manifest)

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -54,6 +54,14 @@ _TENANT = click.option(
 )
 
 
+_KUBECONFIG = click.option(
+    "--kubeconfig",
+    default="",
+    metavar="FILE",
+    help="A live cluster, which is only read; with -f its objects come on top.",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Cluster:
     """What ``-f`` and its companions say."""
@@ -62,12 +70,19 @@ class Cluster:
     mode: "Mode"
     cron_jobs: bool
     gates: "FeatureGates"
+    kubeconfig: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was given."""
+        return not self.files and not self.kubeconfig
 
     def read(self) -> "list[Document | Unreadable]":
-        """Return the documents of ``-f``; raises InputError for what cannot be read at all."""
+        """Return the documents of ``-f`` and the live cluster; raises InputError if they cannot be read."""
         from podium.api import manifest
 
-        return manifest.read(self.files)
+        live = _live_documents(self.kubeconfig) if self.kubeconfig else []
+        return [*live, *manifest.read(self.files)]
 
     def load(self, documents: "Sequence[Document | Unreadable]") -> "Manifest":
         """Judge documents and let workloads make their pods."""
@@ -75,6 +90,26 @@ class Cluster:
 
         options = manifest.Options(validate=self.mode, cron_jobs=self.cron_jobs, gates=self.gates)
         return manifest.load_documents(documents, options)
+
+
+def _live_documents(kubeconfig: str) -> "list[Document]":
+    from podium.api.manifest import Document
+    from podium.cluster.kube.connect import connect
+    from podium.live.reading import read
+
+    documents = []
+    for kind, items in read(connect(kubeconfig)).items():
+        for item in items:
+            body = dict(item)
+            if kind.name in _CONTROLLED:
+                # Its controller has made the pods already, or will not.
+                body["spec"] = {**body.get("spec", {}), "replicas": 0}
+            documents.append(Document(f"{kubeconfig}: {kind.name}", body))
+    return documents
+
+
+#: Kinds that are followed for their selectors and would otherwise become pods.
+_CONTROLLED = frozenset({"ReplicaSet", "StatefulSet", "ReplicationController"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +133,16 @@ def cluster_flags(function: Command) -> Command:
         return function(cluster=Cluster(files, validate or "auto", cronjobs, gates), **rest)
 
     return _FILES(_VALIDATE(_CRONJOBS(_GATES(command))))
+
+
+def live_flags(function: Command) -> Command:
+    """Add ``--kubeconfig`` below ``cluster_flags``: a live cluster in place of ``-f``, or beneath it."""
+
+    @functools.wraps(function)
+    def command(*, cluster: Cluster, kubeconfig: str, **rest: Any) -> Any:
+        return function(cluster=replace(cluster, kubeconfig=kubeconfig), **rest)
+
+    return _KUBECONFIG(command)
 
 
 def settings_flags(function: Command) -> Command:

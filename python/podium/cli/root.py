@@ -20,6 +20,8 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "podium.cli.run",
         "Schedule the pods of a live cluster, in place of kube-scheduler or beside it.",
     ),
+    "dump": ("podium.cli.dump", "Write a live cluster as manifests."),
+    "deploy": ("podium.cli.deploy", "Print the manifests that install the live scheduler."),
     "deschedule": ("podium.cli.deschedule", "Evict pods so that the scheduler may place them better."),
     "check": ("podium.cli.check", "Say what the API server would refuse of manifests and configuration."),
     "bench": ("podium.cli.bench", "Measure the whole scheduling loop on a generated workload."),

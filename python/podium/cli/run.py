@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from podium.cli.flags import OUTPUT, GoBool, GoCommand, GoDuration, Switch, switch
-from podium.cli.output import print_json, say
+from podium.cli.output import console, print_json, say
 from podium.errors import ConfigError, LostLease
 
 if TYPE_CHECKING:
@@ -55,6 +55,15 @@ def _optional_switch(name: str, help: str) -> Callable[[F], F]:  # noqa: A002 (c
     "--queue-order", type=click.Choice(["priority", "drf"]), help="Short form of the queueSort plugin."
 )
 @switch("--once", help="Drain what is pending, then exit.")
+@switch("--dry-run", help="Decide and never write; compare with what the cluster's scheduler does.")
+@click.option(
+    "--cache-check-interval",
+    type=GoDuration(),
+    default="10m",
+    show_default=True,
+    metavar="DURATION",
+    help="Compare the cache with the API server this often, and on SIGUSR2; 0: only then.",
+)
 @_optional_switch("--leader-elect", "Wait for a lease before scheduling. [default: as configured: true]")
 @click.option("--leader-elect-lease-duration", type=GoDuration(), metavar="DURATION", help="[default: 15s]")
 @click.option("--leader-elect-renew-deadline", type=GoDuration(), metavar="DURATION", help="[default: 10s]")
@@ -103,13 +112,21 @@ def command(**flags: Any) -> int:
     for warning in config.warnings:
         say(f"warning: {warning}")
     job = app.Run(
-        connection=connection, config=config, gates=gates, once=flags["once"], serving=_serving(flags)
+        connection=connection,
+        config=config,
+        gates=gates,
+        once=flags["once"],
+        dry_run=flags["dry_run"],
+        check_every=flags["cache_check_interval"] / 1e9,
+        serving=_serving(flags),
     )
     try:
         ended = asyncio.run(app.run(job))
     except LostLease as error:
         say(f"podium: {error}")
         return 1
+    if ended.shadow is not None:
+        return _report_shadow(ended.shadow, flags["output"])
     if flags["output"] == "json":
         pending = [{"pod": w.pod, "message": w.message, "nominated": w.nominated} for w in ended.pending]
         print_json({"bound": ended.bound, "pending": pending, "unwrittenEvents": ended.unwritten})
@@ -117,6 +134,26 @@ def command(**flags: Any) -> int:
         say(f"{ended.bound:,} pods bound, {len(ended.pending):,} pending")
     if ended.unwritten:
         say(f"warning: {ended.unwritten:,} events could not be written")
+    return 0
+
+
+def _report_shadow(shadow: Any, output: str) -> int:
+    disagreements = [
+        {"pod": each.pod, "decided": each.decided, "bound": each.bound, "result": each.result}
+        for each in shadow.disagreements
+    ]
+    if output == "json":
+        print_json({**shadow.results, "undecided": shadow.undecided, "disagreements": disagreements})
+        return 0
+    from rich.table import Table
+
+    table = Table("result", "pods", box=None)
+    for result, pods in shadow.results.items():
+        table.add_row(result, f"{pods:,}")
+    table.add_row("bound before it was decided", f"{shadow.undecided:,}")
+    console().print(table)
+    for each in disagreements[:20]:
+        say(f"{each['pod']}: decided {each['decided']}, bound to {each['bound']} ({each['result']})")
     return 0
 
 

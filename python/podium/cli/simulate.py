@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from podium.cli.flags import OUTPUT, GoCommand, GoDuration
-from podium.cli.inputs import Cluster, Settings, cluster_flags, settings_flags, warnings_of
+from podium.cli.inputs import Cluster, Settings, cluster_flags, live_flags, settings_flags, warnings_of
 from podium.cli.output import console, print_json, progress, say, say_notes, with_notes
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ Examples:
 
 @click.command(cls=GoCommand, help=_HELP, short_help="Schedule everything pending.")
 @cluster_flags
+@live_flags
 @click.option(
     "--trace",
     "traces",
@@ -97,7 +98,7 @@ def _documents(cluster: Cluster, traces: Sequence[str]) -> "list[Document | Unre
     from podium.api.manifest import Document
     from podium.simulator.traces import load
 
-    if not cluster.files and not traces:
+    if cluster.is_empty and not traces:
         from podium.simulator.sample import sample
 
         say("no -f and no --trace: this is the bundled sample")

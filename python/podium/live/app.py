@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import logging
 import signal
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
@@ -14,12 +15,15 @@ from podium.cluster.kube.client import KubeClient
 from podium.cluster.kube.connection import Connection
 from podium.cluster.kube.lease import Election
 from podium.cluster.kube.pace import TokenBucket
+from podium.errors import ClusterError
 from podium.framework.config import SchedulerConfig
+from podium.live.cachecheck import compare_books, compare_objects
 from podium.live.configz import configz
 from podium.live.control import Control
 from podium.live.driver import Driver
 from podium.live.metrics import Metrics
 from podium.live.serving import Serving
+from podium.live.shadow import Shadow
 from podium.scheduler.loop import Scheduler
 
 log = logging.getLogger("podium.live")
@@ -37,6 +41,8 @@ class Run:
         config: profiles and settings.
         gates: feature gates.
         once: drain what is pending, then end.
+        dry_run: decide and never write; compare with what the cluster's scheduler does.
+        check_every: seconds between two checks of the cache; 0: only on a signal.
         serving: the secure port; None: nothing is served.
 
     """
@@ -45,6 +51,8 @@ class Run:
     config: SchedulerConfig
     gates: FeatureGates = DEFAULT_GATES
     once: bool = False
+    dry_run: bool = False
+    check_every: float = 600.0
     serving: Serving | None = None
 
 
@@ -65,12 +73,14 @@ class Ended:
         bound: pods that this process bound.
         pending: those that have no node.
         unwritten: events that are not in the API.
+        shadow: the comparisons of a dry run.
 
     """
 
     bound: int
     pending: Sequence[Waiting]
     unwritten: int
+    shadow: Shadow | None = None
 
 
 @contextlib.asynccontextmanager
@@ -111,8 +121,13 @@ class _Life:
             gone=self.metrics.observer.forget,
         )
         self.cluster = KubeCluster(open_clients, options)
-        self.control = Control(job.connection, _election(job.config), self._serving(), self._changed)
-        self.driver = Driver(self.scheduler, self.cluster, lambda: self.control.leads)
+        self.watcher = open_clients.watch
+        self.shadow = Shadow(self.cluster, self.scheduler, self.metrics.compared) if job.dry_run else None
+        # A lease is a write, so a dry run holds none.
+        election = None if job.dry_run else _election(job.config)
+        self.control = Control(job.connection, election, self._serving(), self._changed)
+        self.driver = Driver(self.scheduler, self.shadow or self.cluster, lambda: self.control.leads)
+        self._check_now = asyncio.Event()
         self._ready = False
 
     def _serving(self) -> Serving | None:
@@ -139,11 +154,13 @@ class _Life:
 
     async def run(self) -> Ended:
         self.control.start()
-        with _signals(self.driver.stop):
+        with _signals(self.driver.stop, self._check_now.set):
             following = asyncio.create_task(self.cluster.run())
+            checking = asyncio.create_task(self._check())
             try:
                 await _first(self.cluster.synced(), following)
                 self._ready = True
+                _spare_the_collector()
                 log.info("synced: %s", self.cluster.store.sizes())
                 await _first(self.driver.run(once=self._job.once), following)
                 if self.control.error is not None:
@@ -151,10 +168,30 @@ class _Life:
                 await self._finish()
             finally:
                 following.cancel()
-                await asyncio.gather(following, return_exceptions=True)
+                checking.cancel()
+                await asyncio.gather(following, checking, return_exceptions=True)
                 self.driver.close()
                 await asyncio.to_thread(self.control.stop)
-        return Ended(self.cluster.bound, self._pending(), self.cluster.recorder.unwritten)
+        return Ended(self.cluster.bound, self._pending(), self.cluster.recorder.unwritten, self.shadow)
+
+    async def _check(self) -> None:
+        """Check the cache on SIGUSR2 and on a schedule."""
+        while True:
+            try:
+                async with asyncio.timeout(self._job.check_every or None):
+                    await self._check_now.wait()
+            except TimeoutError:
+                pass
+            self._check_now.clear()
+            if not self._ready:
+                continue
+            try:
+                found = await compare_objects(self.watcher, self.cluster)
+            except ClusterError as error:
+                log.warning("cache check: %s", error)
+                continue
+            books = await self.driver.inspect(lambda: compare_books(self.scheduler, self.cluster.store))
+            self.metrics.checked(found, books)
 
     def _pending(self) -> list[Waiting]:
         scheduler = self.scheduler
@@ -198,15 +235,24 @@ def _bind_timeout(config: SchedulerConfig) -> Callable[[str], float]:
     return lambda name: seconds.get(name, 600.0)
 
 
+def _spare_the_collector() -> None:
+    """Keep the listed objects, which live for long, out of the garbage collector's rounds."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+
+
 @contextlib.contextmanager
-def _signals(stop: Callable[[], None]) -> Iterator[None]:
+def _signals(stop: Callable[[], None], check: Callable[[], None]) -> Iterator[None]:
+    """Stop on SIGTERM and SIGINT; check the cache on SIGUSR2, as kube-scheduler's debugger."""
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop)
+    handlers = {signal.SIGTERM: stop, signal.SIGINT: stop, signal.SIGUSR2: check}
+    for number, handler in handlers.items():
+        loop.add_signal_handler(number, handler)
     try:
         yield
     finally:
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in handlers:
             loop.remove_signal_handler(number)
 
 

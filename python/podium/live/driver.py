@@ -68,7 +68,7 @@ class Driver:
         self._wake = asyncio.Event()
         self._stopping = False
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="scheduler")
-        self.steps = 0
+        self._lock = asyncio.Lock()
 
     def wake(self) -> None:
         """Make a step soon; to be called on the loop."""
@@ -92,19 +92,27 @@ class Driver:
 
     async def step(self) -> bool:
         """Make one step; returns whether anything came of it."""
+        async with self._lock:
+            return await self._step()
+
+    async def inspect(self, work: Callable[[], T]) -> T:
+        """Do something with the scheduler while everything that was heard is applied and no step runs."""
+        async with self._lock:
+            await self._step()
+            return await self._call(work)
+
+    async def _step(self) -> bool:
         self._wake.clear()
         scheduler = self.scheduler
         events = self._cluster.events()
         before = scheduler.tries
         limit = SLICE if self._leads() and not self._stopping else 0
         now = self._cluster.now()
-        actions = await self.call(lambda: scheduler.step(events, now, limit))
+        actions = await self._call(lambda: scheduler.step(events, now, limit))
         self._cluster.perform(actions)
-        self.steps += 1
         return bool(actions) or scheduler.tries != before
 
-    async def call(self, work: Callable[[], T]) -> T:
-        """Do something with the scheduler between two steps."""
+    async def _call(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
     def close(self) -> None:

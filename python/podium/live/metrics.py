@@ -1,5 +1,6 @@
 """Metrics under kube-scheduler's names and buckets, so that its dashboards and alerts work."""
 
+import logging
 import time
 from collections.abc import Sequence
 from typing import Final
@@ -10,10 +11,14 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 from podium._core import Quantity
 from podium.cluster.kube.backend import KubeCluster
+from podium.live.cachecheck import Differences
+from podium.live.shadow import Result
 from podium.scheduler.loop import Scheduler
 from podium.scheduler.observer import Attempt, Observer
 from podium.scheduler.state import Entry
 from podium.scheduler.tenants import Tenants
+
+log = logging.getLogger("podium.cache")
 
 
 def _exponential(start: float, factor: float, count: int) -> list[float]:
@@ -144,6 +149,21 @@ class Metrics:
             self.shares.labels(tenant.name).set(tenant.dominant_share)
             for resource, amount in tenant.used.items():
                 self.usage.labels(tenant.name, resource).set(float(Quantity(amount)))
+
+    def compared(self, result: Result) -> None:
+        """Count a comparison of a dry run."""
+        self.shadow.labels(result).inc()
+
+    def checked(self, *found: Differences) -> None:
+        """Count and log what a cache check found."""
+        self.checks.inc()
+        number = sum(len(differences) for differences in found)
+        for differences in found:
+            for kind, lines in differences.found.items():
+                self.repairs.labels(kind).inc(len(lines))
+                for line in lines:
+                    log.error("cache: %s %s", kind, line)
+        log.info("cache check: %d differences", number)
 
 
 class _Watching(Observer):

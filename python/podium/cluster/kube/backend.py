@@ -203,6 +203,21 @@ class KubeCluster:
     def _complain(self, text: str) -> None:
         log.warning("%s", text)
 
+    async def caught_up(self, kind: Kind, listed: Sequence[Object], seconds: float = 2.0) -> None:
+        """Give the watch of a kind a little time to tell of everything in a list."""
+        newest = {(item.metadata.namespace, item.metadata.name): item for item in listed}
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            there = self.store.objects(kind.type)
+            if sum(1 for _ in there) == len(newest) and all(self._has(item) for item in listed):
+                return
+            await asyncio.sleep(0.05)
+
+    def _has(self, item: Object) -> bool:
+        meta = item.metadata
+        known = self.store.find(type(item), meta.namespace, meta.name)
+        return known is not None and int(known.metadata.resource_version) >= int(meta.resource_version)
+
     # What reflectors tell.
 
     def replaced(self, kind: Kind, items: Sequence[Object]) -> None:

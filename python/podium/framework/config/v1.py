@@ -90,13 +90,17 @@ class LeaderElection(_Wire, frozen=True):
 
 
 class ClientConnection(_Wire, frozen=True):
-    """How to reach the API server."""
+    """How to reach the API server.
+
+    The rates are higher than kube-scheduler's 50 and 100: the API server has limits of its own (priority and
+    fairness), and below them nothing is gained by waiting.
+    """
 
     kubeconfig: str = ""
     accept_content_types: str = ""
     content_type: str = "application/vnd.kubernetes.protobuf"
-    qps: float = 50.0
-    burst: Int32 = 100
+    qps: float = 5000.0
+    burst: Int32 = 5000
 
 
 class ManagedResource(_Wire, frozen=True):

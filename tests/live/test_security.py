@@ -1,0 +1,129 @@
+"""Least rights, verified servers, hostile objects."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from podium.live.deploy import Install, manifests
+
+from tests.live.certificates import Authority
+from tests.live.objects import Api, Body, Refused, eventually, node, pod
+from tests.live.process import podium_run, podium_running
+
+_RBAC = "/apis/rbac.authorization.k8s.io/v1"
+_PATHS = {
+    "ClusterRole": f"{_RBAC}/clusterroles",
+    "ClusterRoleBinding": f"{_RBAC}/clusterrolebindings",
+    "Role": f"{_RBAC}/namespaces/kube-system/roles",
+    "RoleBinding": f"{_RBAC}/namespaces/kube-system/rolebindings",
+}
+
+
+def _install(api: Api, without: tuple[str, str] | None = None) -> None:
+    """Give the user ``podium`` what ``podium deploy`` gives the service account, minus a resource's verb."""
+    for manifest in manifests(Install(image="podium:test", scheduler_name="default-scheduler")):
+        path = _PATHS.get(manifest["kind"])
+        if path is None:
+            continue
+        body: Body = json.loads(json.dumps(manifest))
+        if "subjects" in body:
+            body["subjects"] = [{"kind": "User", "name": "podium", "apiGroup": "rbac.authorization.k8s.io"}]
+        for rule in body.get("rules", []):
+            if without is not None and without[0] in rule["resources"]:
+                rule["verbs"] = [verb for verb in rule["verbs"] if verb != without[1]]
+        body["metadata"].pop("labels", None)
+        try:
+            api.create(path, body)
+        except Refused as error:
+            assert error.status == 409  # noqa: PT017
+            api.request("PUT", f"{path}/{body['metadata']['name']}", body)
+
+
+def _as_podium(api: Api) -> str:
+    return f"--kubeconfig={api.plane.kubeconfig('podium-token', name='podium')}"
+
+
+@pytest.fixture(autouse=True)
+def _no_rights_left(api: Api):
+    yield
+    for kind, path in _PATHS.items():
+        if kind:
+            api.delete(f"{path}/podium", None)
+
+
+def test_the_role_of_podium_deploy_is_enough(api: Api):
+    _install(api)
+    api.nodes(3)
+    api.pods(10)
+    api.pods(1, "low", requests={"cpu": "7500m"}, nodeSelector={"kubernetes.io/hostname": "node-0000"})
+    flags = ("--leader-elect=true", "--leader-elect-resource-name=podium")
+    with podium_running(api, _as_podium(api), *flags) as running:
+        eventually(lambda: len(api.placements()) == 11, 60, what=running.log[-3000:])
+        api.pods(1, "huge", requests={"cpu": "99"})
+        eventually(lambda: api.events("FailedScheduling"), 30)
+        important = pod("important", requests={"cpu": "7500m"}, priorityClassName="system-cluster-critical")
+        important["spec"]["nodeSelector"] = {"kubernetes.io/hostname": "node-0000"}
+        api.create("/api/v1/namespaces/default/pods", important)
+        eventually(lambda: api.placements().get("important") == "node-0000", 60, what=running.log[-3000:])
+        eventually(lambda: api.events("Preempted"), 30)
+        assert running.stop() == 0, running.log
+    assert "forbidden" not in running.log
+    assert "podium-token" not in running.log
+
+
+@pytest.mark.parametrize(
+    ("resource", "verb", "named"),
+    [
+        ("nodes", "list", 'cannot list resource "nodes"'),
+        ("pods/binding", "create", 'cannot create resource "pods/binding"'),
+    ],
+)
+def test_a_missing_verb_is_named(api: Api, resource: str, verb: str, named: str):
+    _install(api, without=(resource, verb))
+    api.nodes(1)
+    api.pods(1)
+    with podium_running(api, _as_podium(api)) as running:
+        eventually(lambda: named in running.log.replace("\\", "") or _told(api, named), 60, what=running.log)
+        running.stop()
+    assert "podium-token" not in running.log
+
+
+def _told(api: Api, text: str) -> bool:
+    return any(text in event["note"] for event in api.events("FailedScheduling"))
+
+
+def test_a_server_signed_by_somebody_else_is_refused(api: Api):
+    other = api.plane.folder / "other-ca.crt"
+    other.write_bytes(Authority().pem)
+    config = api.plane.folder / "wrong.kubeconfig"
+    config.write_text(api.plane.kubeconfig().read_text().replace("ca.crt", str(other)))
+    with podium_running(api, f"--kubeconfig={config}") as running:
+        eventually(lambda: "CERTIFICATE_VERIFY_FAILED" in running.log, 60)
+        running.stop()
+    assert "admin-token" not in running.log
+
+
+def test_hostile_objects_do_no_harm(api: Api):
+    api.nodes(2)
+    taint = {"value": "v" * 60, "effect": "PreferNoSchedule"}
+    taints = [{"key": f"k{i}.example.com/x", **taint} for i in range(5000)]
+    api.create("/api/v1/nodes", node("tainted", taints=taints))
+    huge = {f"example.com/{i}-{'x' * 50}": "y" * 63 for i in range(2000)}
+    api.create("/api/v1/namespaces/default/pods", pod("labelled", labels=huge))
+    texts = {"a": "\U0001f600" * 20000, "b": "\u202e\u0000".replace("\u0000", "") * 1000}
+    api.create("/api/v1/namespaces/default/pods", pod("unicode", annotations=texts))
+    api.create("/api/v1/namespaces/default/pods", pod("enormous", requests={"memory": "9223372036854775807"}))
+    terms = [
+        {
+            "weight": 1,
+            "preference": {"matchExpressions": [{"key": f"k{i}", "operator": "In", "values": ["x"] * 20}]},
+        }
+        for i in range(500)
+    ]
+    affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": terms}}
+    api.create("/api/v1/namespaces/default/pods", pod("fussy", affinity=affinity))
+    api.pods(5)
+    run = podium_run(api, "--once")
+    assert run.returncode == 0, run.stderr
+    assert set(api.placements()) == {"labelled", "unicode", "fussy", *(f"p-{i:04}" for i in range(5))}
