@@ -32,6 +32,8 @@ def _install(api: Api, without: tuple[str, str] | None = None) -> None:
         for rule in body.get("rules", []):
             if without is not None and without[0] in rule["resources"]:
                 rule["verbs"] = [verb for verb in rule["verbs"] if verb != without[1]]
+        if "rules" in body:
+            body["rules"] = [rule for rule in body["rules"] if rule["verbs"]]
         body["metadata"].pop("labels", None)
         try:
             api.create(path, body)

@@ -128,6 +128,7 @@ class _Life:
         self.control = Control(job.connection, election, self._serving(), self._changed)
         self.driver = Driver(self.scheduler, self.shadow or self.cluster, lambda: self.control.leads)
         self._check_now = asyncio.Event()
+        self._stopped = asyncio.Event()
         self._ready = False
 
     def _serving(self) -> Serving | None:
@@ -149,20 +150,20 @@ class _Life:
 
     def _on_change(self) -> None:
         if self.control.error is not None:
-            self.driver.stop()
+            self._stop()
         self.driver.wake()
+
+    def _stop(self) -> None:
+        self._stopped.set()
+        self.driver.stop()
 
     async def run(self) -> Ended:
         self.control.start()
-        with _signals(self.driver.stop, self._check_now.set):
+        with _signals(self._stop, self._check_now.set):
             following = asyncio.create_task(self.cluster.run())
             checking = asyncio.create_task(self._check())
             try:
-                await _first(self.cluster.synced(), following)
-                self._ready = True
-                _spare_the_collector()
-                log.info("synced: %s", self.cluster.store.sizes())
-                await _first(self.driver.run(once=self._job.once), following)
+                await _first(self._schedule(), following)
                 if self.control.error is not None:
                     raise self.control.error
                 await self._finish()
@@ -177,11 +178,9 @@ class _Life:
     async def _check(self) -> None:
         """Check the cache on SIGUSR2 and on a schedule."""
         while True:
-            try:
+            with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self._job.check_every or None):
                     await self._check_now.wait()
-            except TimeoutError:
-                pass
             self._check_now.clear()
             if not self._ready:
                 continue
@@ -204,6 +203,21 @@ class _Life:
             for entry in scheduler.state.entries()
             if entry.node is None
         ]
+
+    async def _schedule(self) -> None:
+        """Wait for all kinds to be listed, then schedule; returns when asked to stop."""
+        synced = asyncio.create_task(self.cluster.synced())
+        stopped = asyncio.create_task(self._stopped.wait())
+        await asyncio.wait({synced, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        if not synced.done():
+            synced.cancel()
+            return
+        stopped.cancel()
+        synced.result()
+        self._ready = True
+        _spare_the_collector()
+        log.info("synced: %s", self.cluster.store.sizes())
+        await self.driver.run(once=self._job.once)
 
     async def _finish(self) -> None:
         """Let what is under way end, so that nothing is left half done."""

@@ -5,6 +5,7 @@ touches the scheduler. What ``podium.cluster`` sends runs on the asyncio loop th
 """
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -130,7 +131,7 @@ class Driver:
         seconds = _IDLE
         if due is not None:
             seconds = min(max((due - self._cluster.now()) / 1e9, 0.0), _IDLE)
-        try:
-            await asyncio.wait_for(self._wake.wait(), seconds)
-        except TimeoutError:
-            return
+        # Not wait_for: in Python 3.11 it may swallow a cancellation.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()

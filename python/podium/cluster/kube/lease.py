@@ -120,7 +120,8 @@ class Elector:
         while True:
             await asyncio.sleep(election.retry)
             try:
-                await asyncio.wait_for(self._renew(), election.renew_deadline)
+                async with asyncio.timeout(election.renew_deadline):
+                    await self._renew()
             except TimeoutError:
                 raise LostLease(
                     f"leaderelection lost: lease {election.namespace}/{election.name} was not renewed "

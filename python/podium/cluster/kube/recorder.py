@@ -6,6 +6,7 @@ events wait while bindings are under way, so that a burst of pods is bound first
 """
 
 import asyncio
+import contextlib
 import secrets
 import socket
 import time
@@ -238,7 +239,7 @@ def _micro() -> str:
 
 
 async def _wait(event: asyncio.Event, seconds: float) -> None:
-    try:
-        await asyncio.wait_for(event.wait(), seconds)
-    except TimeoutError:
-        return
+    # Not wait_for: in Python 3.11 it may swallow a cancellation.
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
