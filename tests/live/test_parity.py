@@ -57,9 +57,9 @@ def test_node_for_node_and_word_for_word(api: Api, tmp_path: Path):
         _CONFIG + f"clientConnection: {{kubeconfig: {api.plane.kubeconfig()}, qps: 5000, burst: 5000}}\n"
     )
     # With streamed lists kube-scheduler hears of nodes and pods in the order of a Go map: at random.
-    command = [kube_scheduler(api.plane)[0], f"--config={config}", "--secure-port=0"]
-    env = {"KUBE_FEATURE_WatchListClient": "false", "PATH": "/usr/bin"}
-    real = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env)
+    listed = "--feature-gates=WatchListClient=false"
+    command = [kube_scheduler(api.plane)[0], f"--config={config}", "--secure-port=0", listed]
+    real = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         eventually(lambda: _is_done(api), 120, what="kube-scheduler")
     finally:

@@ -39,7 +39,7 @@ MERGE: Final = "application/merge-patch+json"
 STRATEGIC: Final = "application/strategic-merge-patch+json"
 
 #: Requests that run at once; more wait for a free connection.
-CONNECTIONS: Final = 64
+CONNECTIONS: Final = 100
 
 #: Seconds until a request without an answer counts as lost.
 TIMEOUT: Final = 30.0
