@@ -109,7 +109,11 @@ def test_claims_are_bound_before_their_pods(api: Api):
 
 def test_killed_while_it_waits_for_the_controller(api: Api):
     """The volume is promised to the claim already; whoever comes next goes on from there."""
+    start_controller(api)
     _set_up(api, 2)
+    available = lambda: {v["status"].get("phase") for v in api.items("/api/v1/persistentvolumes")}  # noqa: E731
+    eventually(lambda: available() == {"Available"}, 60)
+    api.plane.kill("kube-controller-manager")
     with podium_running(api) as running:
         promised = "/api/v1/persistentvolumes"
         eventually(

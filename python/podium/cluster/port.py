@@ -4,7 +4,7 @@ Both backends turn the world into events and carry out actions; how an action en
 Times are nanoseconds since the epoch of the backend's clock.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -127,6 +127,22 @@ class Preempt:
 
 
 @dataclass(frozen=True, slots=True)
+class Evict:
+    """Delete a pod whose gang cannot be completed."""
+
+    pod: Pod
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class PatchGroup:
+    """Merge into the status of a PodGroup, of whichever API."""
+
+    group: Object
+    status: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
 class PatchStatus:
     """Write condition PodScheduled=False and, where it changed, the nominated node of a pod."""
 
@@ -149,7 +165,7 @@ class Emit:
     related: Pod | None = field(default=None)
 
 
-Action = Bind | BindVolumes | Call | Preempt | PatchStatus | Emit
+Action = Bind | BindVolumes | Call | Preempt | Evict | PatchStatus | PatchGroup | Emit
 
 
 class Cluster(Protocol):

@@ -49,7 +49,7 @@ async def compare_objects(client: KubeClient, cluster: KubeCluster) -> Differenc
         selector = SELECTORS.get(kind.name)
         query = {"resourceVersion": _NEWEST, **({"fieldSelector": selector} if selector else {})}
         listed = await list_kind(client, kind, query)
-        await cluster.caught_up(kind, listed)
+        await cluster.following.caught_up(kind, listed)
         _compare(cluster.store, kind.name, before, listed, differences)
     return differences
 

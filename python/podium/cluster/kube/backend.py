@@ -17,18 +17,16 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from podium.api import Kind, Object, Pod
+from podium.api import Pod
 from podium.api.features import DEFAULT_GATES, FeatureGates
 from podium.api.gated import close
 from podium.cluster.kube.binder import Binder
 from podium.cluster.kube.client import KubeClient
-from podium.cluster.kube.discovery import served
-from podium.cluster.kube.kinds import ALWAYS, OPTIONAL, SELECTORS
+from podium.cluster.kube.following import Following
 from podium.cluster.kube.recorder import Recorder
-from podium.cluster.kube.reflector import Change, Reflector
 from podium.cluster.kube.store import Store
 from podium.cluster.kube.volumes import VolumeBinder
-from podium.cluster.kube.writer import StatusWriter, preempt
+from podium.cluster.kube.writer import StatusWriter, patch_group, preempt, withdraw
 from podium.cluster.port import (
     Action,
     Answer,
@@ -39,6 +37,8 @@ from podium.cluster.port import (
     Call,
     Emit,
     Event,
+    Evict,
+    PatchGroup,
     PatchStatus,
     Preempt,
     Returned,
@@ -46,9 +46,6 @@ from podium.cluster.port import (
 from podium.errors import ClusterError
 
 log = logging.getLogger("podium.cluster")
-
-#: Seconds between two looks for optional kinds.
-_DISCOVERY: Final = 30.0
 
 _BIND_TIMEOUT: Final = 600.0
 
@@ -95,25 +92,18 @@ class KubeCluster:
         self._inbox: list[Event] = []
         self._bound: list[str] = []
         self.store = Store(self._happen, lambda item: close(item, self.options.gates))
-        self.reflectors = {kind: self._reflector(kind) for kind in ALWAYS}
-        self._optional: dict[Kind, asyncio.Task[None]] = {}
+        self.following = Following(clients.watch, self.store, self._gone)
         self._tasks: set[asyncio.Task[None]] = set()
         self._binder = Binder(clients.write, self.store.pod)
         self._volumes = VolumeBinder(clients.write, self.store)
         self.status = StatusWriter(clients.write, self.store.pod, self._complain)
         self.recorder = Recorder(clients.events, lambda: self.binding, self._complain)
-        self._held: list[tuple[Kind, Sequence[Object]]] | None = []
         self._epoch = time.time_ns() - time.monotonic_ns()
         self._binding = 0
         self.bound = 0
         """Pods bound so far."""
         self.leaving: set[str] = set()
         """Victims that are still there."""
-        self.errors: dict[str, str] = {}
-        """Kind to why it could not be read the last time; kinds that can be read are absent."""
-
-    def _reflector(self, kind: Kind) -> Reflector:
-        return Reflector(self._clients.watch, kind, self, SELECTORS.get(kind.name, ""))
 
     # The port.
 
@@ -142,6 +132,10 @@ class KubeCluster:
                 self._start(self._call(action))
             elif isinstance(action, Preempt):
                 self._start(self._preempt(action))
+            elif isinstance(action, Evict):
+                self._start(self._withdraw(action))
+            elif isinstance(action, PatchGroup):
+                self._start(self._patch_group(action))
             elif isinstance(action, PatchStatus):
                 if self.status.put(action):
                     self._start(self.status.run(action.uid))
@@ -153,19 +147,12 @@ class KubeCluster:
     async def run(self) -> None:
         """Follow all kinds and write events until cancelled."""
         async with asyncio.TaskGroup() as group:
-            for reflector in self.reflectors.values():
-                group.create_task(reflector.run())
+            group.create_task(self.following.run())
             group.create_task(self.recorder.run())
-            group.create_task(self._discover())
 
     async def synced(self) -> None:
-        """Wait until every kind has been listed; only then there are events, in an order that makes sense."""
-        for reflector in self.reflectors.values():
-            await reflector.progress.synced.wait()
-        held, self._held = self._held or [], None
-        order = {kind: place for place, kind in enumerate((*ALWAYS[:-1], *OPTIONAL, ALWAYS[-1]))}
-        for kind, items in sorted(held, key=lambda entry: order[entry[0]]):
-            self.store.replace(kind, items)
+        """Wait until every kind has been listed; before that there are no events."""
+        await self.following.synced()
         self.options.wake()
 
     @property
@@ -200,81 +187,13 @@ class KubeCluster:
             self.options.wake()
         self._inbox.append(event)
 
+    def _gone(self, uid: str) -> None:
+        self.leaving.discard(uid)
+        self.status.forget(uid)
+        self.options.gone(uid)
+
     def _complain(self, text: str) -> None:
         log.warning("%s", text)
-
-    async def caught_up(self, kind: Kind, listed: Sequence[Object], seconds: float = 2.0) -> None:
-        """Give the watch of a kind a little time to tell of everything in a list."""
-        newest = {(item.metadata.namespace, item.metadata.name): item for item in listed}
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            there = self.store.objects(kind.type)
-            if sum(1 for _ in there) == len(newest) and all(self._has(item) for item in listed):
-                return
-            await asyncio.sleep(0.05)
-
-    def _has(self, item: Object) -> bool:
-        meta = item.metadata
-        known = self.store.find(type(item), meta.namespace, meta.name)
-        return known is not None and int(known.metadata.resource_version) >= int(meta.resource_version)
-
-    # What reflectors tell.
-
-    def replaced(self, kind: Kind, items: Sequence[Object]) -> None:
-        """Take over a list."""
-        self.errors.pop(kind.name, None)
-        if self._held is not None:
-            self._held = [entry for entry in self._held if entry[0] is not kind] + [(kind, items)]
-        else:
-            self.store.replace(kind, items)
-            self._tidy()
-
-    def changed(self, kind: Kind, change: Change, item: Object) -> None:
-        """Take over a change."""
-        if self._held is not None:
-            # Not everything is listed yet: the change is a list of one, kept in its place.
-            items = next((items for held, items in self._held if held is kind), ())
-            at = (item.metadata.namespace, item.metadata.name)
-            kept = [old for old in items if (old.metadata.namespace, old.metadata.name) != at]
-            self.replaced(kind, kept if change == "DELETED" else [*kept, item])
-            return
-        self.store.change(change, item)
-        if change == "DELETED" and isinstance(item, Pod):
-            self.leaving.discard(item.metadata.uid)
-            self.status.forget(item.metadata.uid)
-            self.options.gone(item.metadata.uid)
-
-    def _tidy(self) -> None:
-        """Notice victims that left while nobody watched."""
-        self.leaving = {uid for uid in self.leaving if self.store.pod(uid) is not None}
-
-    def failed(self, kind: Kind, error: ClusterError) -> None:
-        """Note that a kind cannot be followed right now; it is tried again."""
-        text = str(error)
-        if self.errors.get(kind.name) != text:
-            log.warning("%s: %s", kind.name, text)
-        self.errors[kind.name] = text
-
-    def unreadable(self, kind: Kind, text: str) -> None:
-        """Note an object that cannot be read; it is passed over."""
-        log.error("%s is passed over: %s", kind.name, text)
-
-    async def _discover(self) -> None:
-        """Follow optional kinds while the server has them."""
-        while True:
-            try:
-                there = await served(self._clients.watch, OPTIONAL)
-            except ClusterError as error:
-                log.warning("discovery: %s", error)
-            else:
-                for kind in there - self._optional.keys():
-                    log.info("following %s of %s", kind.name, kind.api_version)
-                    self._optional[kind] = asyncio.create_task(self._reflector(kind).run())
-                for kind in self._optional.keys() - there:
-                    log.info("%s of %s is gone", kind.name, kind.api_version)
-                    self._optional.pop(kind).cancel()
-                    self.store.forget(kind)
-            await asyncio.sleep(_DISCOVERY)
 
     # What actions do.
 
@@ -337,6 +256,26 @@ class KubeCluster:
         note = f"Preempted by pod {action.by.metadata.uid} on node {action.node}"
         self.recorder.record(Emit(victim, "Normal", "Preempted", "Preempting", note, action.by))
         self._inform(action)
+
+    async def _withdraw(self, action: Evict) -> None:
+        meta = action.pod.metadata
+        self.leaving.add(meta.uid)
+        try:
+            await withdraw(self._clients.write, action)
+        except ClusterError as error:
+            self.leaving.discard(meta.uid)
+            self._complain(f"withdrawing {meta.namespace}/{meta.name}: {error}")
+            return
+        if self.store.pod(meta.uid) is None:
+            self.leaving.discard(meta.uid)
+        log.info("withdrew %s/%s: %s", meta.namespace, meta.name, action.message)
+
+    async def _patch_group(self, action: PatchGroup) -> None:
+        try:
+            await patch_group(self._clients.write, action)
+        except ClusterError as error:
+            meta = action.group.metadata
+            self._complain(f"status of group {meta.namespace}/{meta.name}: {error}")
 
     def _inform(self, action: Preempt) -> None:
         """Tell the log; the victim's owner asks there first."""

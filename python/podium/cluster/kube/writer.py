@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from podium.api import BY_TYPE, Condition, Pod
-from podium.cluster.kube.client import STRATEGIC, KubeClient, path_of
-from podium.cluster.port import PatchStatus, Preempt
+from podium.cluster.kube.client import MERGE, STRATEGIC, KubeClient, path_of
+from podium.cluster.port import Evict, PatchGroup, PatchStatus, Preempt
 from podium.errors import ApiError, Unreachable
 
 _PODS: Final = BY_TYPE[Pod]
@@ -153,6 +153,49 @@ async def preempt(client: KubeClient, action: Preempt) -> None:
         await _persist(lambda: client.patch(f"{path}/status", patch, STRATEGIC))
         # The uid keeps a new pod of the same name alive.
         await _persist(lambda: client.delete(path, _delete_options(meta.uid)))
+    except ApiError as error:
+        if error.status not in {_NOT_FOUND, _CONFLICT}:
+            raise
+
+
+async def withdraw(client: KubeClient, action: Evict) -> None:
+    """Delete a pod whose gang cannot be completed; one that is gone already is fine.
+
+    Raises:
+        ApiError, Unreachable: it stays.
+
+    """
+    meta = action.pod.metadata
+    path = path_of(_PODS, meta.namespace, meta.name)
+    condition = {
+        "type": "DisruptionTarget",
+        "status": "True",
+        "reason": "GangIncomplete",
+        "message": action.message,
+        "lastProbeTime": None,
+        "lastTransitionTime": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+    patch = {"metadata": {"uid": meta.uid}, "status": {"conditions": [condition]}}
+    try:
+        await _persist(lambda: client.patch(f"{path}/status", patch, STRATEGIC))
+        await _persist(lambda: client.delete(path, _delete_options(meta.uid)))
+    except ApiError as error:
+        if error.status not in {_NOT_FOUND, _CONFLICT}:
+            raise
+
+
+async def patch_group(client: KubeClient, action: PatchGroup) -> None:
+    """Write the status of a PodGroup; one that is gone already is fine.
+
+    Raises:
+        ApiError, Unreachable: it was not written.
+
+    """
+    meta = action.group.metadata
+    path = path_of(BY_TYPE[type(action.group)], meta.namespace, meta.name, below="status")
+    patch = {"metadata": {"uid": meta.uid}, "status": action.status}
+    try:
+        await _persist(lambda: client.patch(path, patch, MERGE))
     except ApiError as error:
         if error.status not in {_NOT_FOUND, _CONFLICT}:
             raise

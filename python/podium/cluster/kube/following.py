@@ -1,0 +1,138 @@
+"""Follows all kinds that scheduling reads: some always, some from when the server has them."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from podium.api import Kind, Object, Pod
+from podium.cluster.kube.client import KubeClient
+from podium.cluster.kube.discovery import served
+from podium.cluster.kube.kinds import ALWAYS, OPTIONAL, SELECTORS
+from podium.cluster.kube.reflector import Change, Reflector
+from podium.cluster.kube.store import Store, key_of
+from podium.errors import ClusterError
+
+log = logging.getLogger("podium.cluster")
+
+#: Seconds between two looks for optional kinds.
+_DISCOVERY: Final = 10.0
+
+
+class Following:
+    """One reflector per kind; what they tell goes into the store.
+
+    Nothing enters the store before every kind has been listed once. Then it enters in an order that makes
+    sense: nodes first, pods last.
+
+    Args:
+        client: for lists and watches.
+        store: takes everything.
+        gone: called with the uid of a pod that is gone.
+
+    """
+
+    def __init__(self, client: KubeClient, store: Store, gone: Callable[[str], None]) -> None:
+        self._client = client
+        self._store = store
+        self._gone = gone
+        self._reflectors = [self._reflector(kind) for kind in ALWAYS]
+        self._optional: dict[Kind, asyncio.Task[None]] = {}
+        self._held: dict[Kind, Sequence[Object]] | None = {}
+        self.errors: dict[str, str] = {}
+        """Kind to why it could not be read the last time; kinds that can be read are absent."""
+
+    def _reflector(self, kind: Kind) -> Reflector:
+        return Reflector(self._client, kind, self, SELECTORS.get(kind.name, ""))
+
+    async def run(self) -> None:
+        """Follow until cancelled."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                for reflector in self._reflectors:
+                    group.create_task(reflector.run())
+                group.create_task(self._discover())
+        finally:
+            for task in self._optional.values():
+                task.cancel()
+            await asyncio.gather(*self._optional.values(), return_exceptions=True)
+
+    async def synced(self) -> None:
+        """Wait until every kind has been listed, and let everything into the store."""
+        for reflector in self._reflectors:
+            await reflector.progress.synced.wait()
+        held, self._held = self._held or {}, None
+        for kind in (*ALWAYS[:-1], *OPTIONAL, ALWAYS[-1]):
+            if kind in held:
+                self._store.replace(kind, held[kind])
+
+    async def caught_up(self, kind: Kind, listed: Sequence[Object], seconds: float = 2.0) -> None:
+        """Give the watch of a kind a little time to tell of everything in a list."""
+        names = {key_of(item) for item in listed}
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            there = {key_of(item) for item in self._store.objects(kind.type)}
+            if there == names and all(self._has(item) for item in listed):
+                return
+            await asyncio.sleep(0.05)
+
+    def _has(self, item: Object) -> bool:
+        known = self._store.find(type(item), *key_of(item))
+        version = int(item.metadata.resource_version)
+        return known is not None and int(known.metadata.resource_version) >= version
+
+    # What reflectors tell.
+
+    def replaced(self, kind: Kind, items: Sequence[Object]) -> None:
+        """Take over a list."""
+        self.errors.pop(kind.name, None)
+        if self._held is not None:
+            self._held[kind] = items
+            return
+        before = {pod.metadata.uid for pod in self._store.pods()} if kind.type is Pod else set()
+        self._store.replace(kind, items)
+        for uid in before:
+            if self._store.pod(uid) is None:
+                self._gone(uid)
+
+    def changed(self, kind: Kind, change: Change, item: Object) -> None:
+        """Take over a change."""
+        if self._held is not None:
+            kept = [old for old in self._held.get(kind, ()) if key_of(old) != key_of(item)]
+            self._held[kind] = kept if change == "DELETED" else [*kept, item]
+            return
+        self._store.change(change, item)
+        if change == "DELETED" and isinstance(item, Pod):
+            self._gone(item.metadata.uid)
+
+    def failed(self, kind: Kind, error: ClusterError) -> None:
+        """Note that a kind cannot be followed right now; it is tried again."""
+        text = str(error)
+        if self.errors.get(kind.name) != text:
+            log.warning("%s: %s", kind.name, text)
+        self.errors[kind.name] = text
+
+    def unreadable(self, kind: Kind, text: str) -> None:
+        """Note an object that cannot be read; it is passed over."""
+        log.error("%s is passed over: %s", kind.name, text)
+
+    async def _discover(self) -> None:
+        """Follow optional kinds while the server has them."""
+        while True:
+            try:
+                there = await served(self._client, OPTIONAL)
+            except ClusterError as error:
+                log.warning("discovery: %s", error)
+            else:
+                self._adopt(there)
+            await asyncio.sleep(_DISCOVERY)
+
+    def _adopt(self, there: frozenset[Kind]) -> None:
+        for kind in there - self._optional.keys():
+            log.info("following %s of %s", kind.name, kind.api_version)
+            self._optional[kind] = asyncio.create_task(self._reflector(kind).run())
+        for kind in self._optional.keys() - there:
+            log.info("%s of %s is gone", kind.name, kind.api_version)
+            self._optional.pop(kind).cancel()
+            self._store.forget(kind)
