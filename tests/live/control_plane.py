@@ -13,7 +13,7 @@ import urllib.request
 from pathlib import Path
 
 from tests.live.build import program
-from tests.live.certificates import Authority
+from tests.live.certificates import Authority, account_key
 
 ADMIN_TOKEN = "admin-token"
 
@@ -43,9 +43,7 @@ class ControlPlane:
     def start(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.authority.write(self.folder, "ca", "server")
-        subprocess.run(
-            ["openssl", "genrsa", "-out", "sa.key", "2048"], cwd=self.folder, check=True, capture_output=True
-        )
+        (self.folder / "sa.key").write_bytes(account_key())
         tokens = [f'{ADMIN_TOKEN},admin,1,"system:masters"', "podium-token,podium,2", "nobody-token,nobody,3"]
         (self.folder / "tokens.csv").write_text("\n".join(tokens) + "\n")
         self.start_etcd()

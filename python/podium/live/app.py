@@ -137,10 +137,16 @@ class _Life:
             return None
         return replace(
             serving,
-            ready={"informer-sync": lambda: "" if self._ready else "not every kind is listed yet"},
+            ready={"informer-sync": self._unsynced},
             metrics=lambda: self.metrics.text(self.scheduler, self.cluster, leads=self.control.leads),
             config=lambda: configz(self._job.config),
         )
+
+    def _unsynced(self) -> str:
+        if self._ready:
+            return ""
+        errors = [f"{kind}: {text}" for kind, text in self.cluster.following.errors.items()]
+        return "; ".join(["not every kind is listed yet", *errors])
 
     def _wake(self) -> None:
         self.driver.wake()

@@ -43,8 +43,3 @@ def configure(form: Format, verbosity: int) -> None:
     root.handlers = [handler]
     root.setLevel(logging.WARNING)
     logging.getLogger("podium").setLevel(logging.DEBUG if verbosity >= _DEBUG else logging.INFO)
-
-
-def logger(name: str) -> Any:
-    """Return a logger that takes fields: ``log.info("bound", pods=3)``."""
-    return structlog.stdlib.get_logger(name)

@@ -1,5 +1,6 @@
 """Metrics under kube-scheduler's names and buckets, so that its dashboards and alerts work."""
 
+import contextlib
 import logging
 import time
 from collections.abc import Sequence
@@ -139,7 +140,11 @@ class Metrics:
         self.lost_events.set(cluster.recorder.lost)
         self.binds.set(cluster.binding)
         if scheduler.tenants is not None:
-            self._show(scheduler.tenants)
+            # A step may change the tenants meanwhile; then the next look is as good.
+            for _ in range(3):
+                with contextlib.suppress(RuntimeError):
+                    self._show(scheduler.tenants)
+                    break
         return generate_latest(self.registry)
 
     def _show(self, tenants: Tenants) -> None:

@@ -69,8 +69,6 @@ class Progress:
     """How a reflector does."""
 
     version: str = _ANY_VERSION
-    lists: int = 0
-    watches: int = 0
     synced: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -122,7 +120,6 @@ class Reflector:
                 raise
             body = await self._client.get(self._path, {**self._query, "resourceVersion": _NEWEST})
         progress.version, items = self._reader.items(body)
-        progress.lists += 1
         self._sink.replaced(self.kind, items)
         progress.synced.set()
 
@@ -137,7 +134,6 @@ class Reflector:
             "timeoutSeconds": str(lasts),
         }
         started, seen = loop.time(), 0
-        progress.watches += 1
         try:
             async for line in self._client.watch(self._path, query, quiet=lasts + 30.0):
                 self._take(line)
