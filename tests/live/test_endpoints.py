@@ -21,7 +21,9 @@ def test_endpoints(api: Api):
     port = free_port()
     api.nodes(2)
     api.pods(4)
-    with podium_running(api, f"--secure-port={port}", "--bind-address=127.0.0.1") as running:
+    other = api.plane.kubeconfig()
+    flags = (f"--authentication-kubeconfig={other}", f"--authorization-kubeconfig={other}")
+    with podium_running(api, f"--secure-port={port}", "--bind-address=127.0.0.1", *flags) as running:
         eventually(lambda: _ready(running, port), 60, what=running.log[-2000:])
         eventually(lambda: len(api.placements()) == 4, 60)
         for path in ("/healthz", "/livez", "/readyz"):

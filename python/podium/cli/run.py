@@ -83,6 +83,18 @@ def _optional_switch(name: str, help: str) -> Callable[[F], F]:  # noqa: A002 (c
     "--client-ca-file", default="", metavar="FILE", help="Client certificates it signed say who asks."
 )
 @click.option(
+    "--authentication-kubeconfig",
+    default="",
+    metavar="FILE",
+    help="Where tokens are checked. [default: the cluster]",
+)
+@click.option(
+    "--authorization-kubeconfig",
+    default="",
+    metavar="FILE",
+    help="Where access is checked. [default: the cluster]",
+)
+@click.option(
     "--authorization-always-allow-paths",
     default="/healthz,/readyz,/livez",
     show_default=True,
@@ -171,8 +183,16 @@ def _serving(flags: dict[str, Any]) -> Any:
         certificate=certificate,
         key=key,
         client_ca=flags["client_ca_file"],
+        authentication=_other(flags["authentication_kubeconfig"]),
+        authorization=_other(flags["authorization_kubeconfig"]),
         open_paths=tuple(path for path in flags["authorization_always_allow_paths"].split(",") if path),
     )
+
+
+def _other(kubeconfig: str) -> Any:
+    from podium.cluster.kube.connect import connect
+
+    return connect(kubeconfig) if kubeconfig else None
 
 
 def _config(flags: dict[str, Any], gates: Any) -> "SchedulerConfig":

@@ -55,8 +55,9 @@ _ANONYMOUS: Final = _User("system:anonymous", "", ("system:unauthenticated",))
 class Access:
     """Answers for one server; they are kept for some seconds."""
 
-    def __init__(self, client: KubeClient) -> None:
-        self._client = client
+    def __init__(self, authentication: KubeClient, authorization: KubeClient) -> None:
+        self._authentication = authentication
+        self._authorization = authorization
         self._users: dict[str, tuple[float, _User | None]] = {}
         self._allowed: dict[tuple[Any, ...], tuple[float, bool]] = {}
 
@@ -96,7 +97,7 @@ class Access:
             "kind": "TokenReview",
             "spec": {"token": token},
         }
-        review = msgspec.json.decode(await self._client.post(_TOKEN_REVIEW, body), type=_TokenReview)
+        review = msgspec.json.decode(await self._authentication.post(_TOKEN_REVIEW, body), type=_TokenReview)
         user = review.status.user if review.status.authenticated else None
         _keep(self._users, token, user)
         return user
@@ -118,7 +119,7 @@ class Access:
                 "nonResourceAttributes": {"path": path, "verb": verb},
             },
         }
-        answer = msgspec.json.decode(await self._client.post(_ACCESS_REVIEW, body), type=_AccessReview)
+        answer = msgspec.json.decode(await self._authorization.post(_ACCESS_REVIEW, body), type=_AccessReview)
         _keep(self._allowed, key, answer.status.allowed)
         return answer.status.allowed
 

@@ -1,6 +1,7 @@
 """Lease and endpoints, on a thread and an asyncio loop of their own: no load on the scheduler delays them."""
 
 import asyncio
+import contextlib
 import logging
 import threading
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from podium.cluster.kube.client import KubeClient
 from podium.cluster.kube.connection import Connection
 from podium.cluster.kube.lease import Election, Elector
 from podium.errors import PodiumError
+from podium.live.access import Access
 from podium.live.serving import Server, Serving
 
 log = logging.getLogger("podium.live")
@@ -75,9 +77,12 @@ class Control:
     async def _main(self) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         timeout = 10.0 if self._election is None else max(self._election.renew_deadline / 2, 1.0)
-        async with KubeClient(self._connection, timeout=timeout) as client:
-            server = None if self._serving is None else Server(self._serving, client, self)
-            if server is not None:
+        async with contextlib.AsyncExitStack() as stack:
+            client = await stack.enter_async_context(KubeClient(self._connection, timeout=timeout))
+            server = None
+            if self._serving is not None:
+                access = await self._access(self._serving, client, stack)
+                server = Server(self._serving, access, self)
                 self.port = await server.start()
             try:
                 self._started.set_result(None)
@@ -85,6 +90,14 @@ class Control:
             finally:
                 if server is not None:
                     await server.stop()
+
+    async def _access(self, serving: Serving, client: KubeClient, stack: contextlib.AsyncExitStack) -> Access:
+        """Open the clients that say who asks and whether they may."""
+        others = [
+            client if other is None else await stack.enter_async_context(KubeClient(other))
+            for other in (serving.authentication, serving.authorization)
+        ]
+        return Access(*others)
 
     async def _elect(self, client: KubeClient) -> None:
         assert self._stop is not None

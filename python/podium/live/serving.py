@@ -12,7 +12,7 @@ from typing import Protocol
 
 from aiohttp import web
 
-from podium.cluster.kube.client import KubeClient
+from podium.cluster.kube.connection import Connection
 from podium.errors import InputError
 from podium.live.access import Access, Denied, Unknown
 from podium.live.certificate import self_signed
@@ -41,6 +41,8 @@ class Serving:
         certificate, key: PEM files; empty: a certificate is made for this process.
         open_paths: paths that need no authorisation; ``/x/*`` is everything below.
         client_ca: a PEM file; client certificates that it signed say who asks.
+        authentication, authorization: the clusters that say who asks and whether they may; None: the one
+            that is scheduled.
         ready: checks by name, each returns an empty string or what is wrong.
         metrics: returns the text of ``/metrics``.
         config: returns the JSON of ``/configz``.
@@ -53,6 +55,8 @@ class Serving:
     key: str = ""
     open_paths: tuple[str, ...] = OPEN_PATHS
     client_ca: str = ""
+    authentication: Connection | None = None
+    authorization: Connection | None = None
     ready: Mapping[str, Callable[[], str]] = field(default_factory=dict)
     metrics: Callable[[], bytes] = lambda: b""
     config: Callable[[], bytes] = lambda: b"{}"
@@ -61,10 +65,10 @@ class Serving:
 class Server:
     """Serves until stopped."""
 
-    def __init__(self, serving: Serving, client: KubeClient, health: Health) -> None:
+    def __init__(self, serving: Serving, access: Access, health: Health) -> None:
         self._serving = serving
         self._health = health
-        self._access = Access(client)
+        self._access = access
         self._runner: web.AppRunner | None = None
 
     async def start(self) -> int:
