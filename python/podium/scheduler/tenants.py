@@ -112,11 +112,14 @@ class Tenants:
             handle = self._handles[name] = self._engine.add_tenant(name, above)
         return handle
 
-    def assign(self, entries: Iterable[Owned]) -> None:
+    def assign(self, handles: NDArray[np.uint32], pods: Sequence[Pod]) -> None:
         """Tell the core whose pods these are; pods that moved to another tenant move in the books too."""
-        owned = [(entry.handle, self.handle(entry.pod)) for entry in entries]
-        pairs = np.asarray(owned, dtype=np.uint32).reshape(-1, 2)
-        self._engine.assign_tenants(np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1]))
+        names = list(map(self.name, pods)) if self._inner else list(map(self._namer, pods))
+        if not self._handles.keys() >= set(names):
+            for pod in pods:
+                self.handle(pod)
+        tenants = list(map(self._handles.__getitem__, names))
+        self._engine.assign_tenants(handles, np.asarray(tenants, dtype=np.uint32))
 
     def created(self, pods: Sequence[Pod]) -> NDArray[np.int64]:
         """Return when pods were created, in nanoseconds; those that do not say are the youngest."""
