@@ -30,8 +30,8 @@ class Size:
 
     nodes: int = 5_000
     podium: int = 20_000
-    sample: int = 1_000
-    every: int = 300
+    sample: int = 600
+    every: int = 200
 
 
 #: Scenario -> size. A node holds one pod of ``anti`` and takes part in one preemption.
@@ -46,8 +46,8 @@ SIZES = {
     "anti": Size(podium=4_000),
     "unschedulable": Size(),
     "churn": Size(),
-    "daemonset": Size(nodes=15_000, podium=15_000, every=1_000),
-    "preemption": Size(podium=4_000, sample=100, every=100),
+    "daemonset": Size(nodes=15_000, podium=15_000),
+    "preemption": Size(podium=4_000, sample=60, every=60),
 }
 
 
