@@ -32,7 +32,7 @@ def measure(scenario: str, nodes: int, pods: int) -> float:
     return took / len(rows)
 
 
-def points(rounds: int = 3) -> Iterator[dict[str, str | int | float]]:
+def points(rounds: int = 2) -> Iterator[dict[str, str | int | float]]:
     """Measure every scenario at every size, each time the best of some rounds."""
     for scenario, pods in PODS.items():
         for nodes in SIZES:
