@@ -82,7 +82,7 @@ def classic():
 def test_the_classic_scene():
     objects, body = classic()
     result = run(objects, body, cycles=10)
-    found = answer(result)
+    found = answer(result.turns)
     pressure = [max(item["utilisation"]["cpu"] for item in cycle["nodes"]) for cycle in found["cycles"]]
     assert pressure == sorted(pressure, reverse=True), "pressure falls cycle by cycle"
     assert pressure[0] < 0.95
@@ -134,6 +134,6 @@ def test_a_budget_at_its_minimum_blocks():
         "status": {"disruptionsAllowed": 0, "currentHealthy": 19, "desiredHealthy": 19, "expectedPods": 19},
     }
     objects, body = classic()
-    found = answer(run([*objects, budget], body))
+    found = answer(run([*objects, budget], body).turns)
     assert {item["node"] for item in found["evictions"]} == {"hot-2"}
     assert {item["why"] for item in found["blocked"] if item["node"] == "hot-1"} == {"pdb"}

@@ -13,22 +13,27 @@ from podium.cli.output import console, print_json, progress, say_notes, with_not
 from podium.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from podium.api.manifest import Manifest, Note
     from podium.descheduler.policy.load import LoadedPolicy
     from podium.descheduler.ports import PrometheusClient
     from podium.simulator.rebalance import Mode, Rebalancing
 
 _HELP = """\
-Say which pods a descheduler policy evicts, and what becomes of the cluster.
+Evict pods by a descheduler policy, or say what that would do to a cluster in files.
 
 Policies are those of sigs.k8s.io/descheduler v0.36 (descheduler/v1alpha2), unchanged. With -f nothing is ever
 sent: evicted pods are made anew as their owners would, the scheduler places them on a virtual clock, and the
 next cycle sees the result. Real load comes from NodeMetrics and PodMetrics among the inputs, or Prometheus.
+With --kubeconfig pods of a live cluster are evicted through the API, once, or every --interval.
 
 \b
 Examples:
   podium deschedule -f cluster/ --policy policy.yaml
   podium deschedule -f cluster/ --policy policy.yaml --cycles 10 --interval 5m -o json
+  podium deschedule --kubeconfig ~/.kube/config --policy policy.yaml --mode guarded --dry-run
+  podium deschedule --kubeconfig ~/.kube/config --policy policy.yaml --interval 5m --leader-elect
   kubectl get nodes,pods,pdb,ns -A -o yaml | podium deschedule -f - --policy policy.yaml
 """
 
@@ -54,11 +59,31 @@ class _Time(click.ParamType):  # type: ignore[type-arg]  # generic only in the n
 @cluster_flags
 @click.option("--policy", "policy_file", required=True, metavar="FILE", help="A DeschedulerPolicy.")
 @settings_flags
-@click.option("--cycles", type=click.IntRange(min=1), default=1, show_default=True, help="How many cycles.")
+@click.option("--kubeconfig", default="", metavar="FILE", help="A live cluster in place of -f.")
 @click.option(
-    "--interval", type=GoDuration(), metavar="DURATION", help="Time between two cycles. [default: 5m0s]"
+    "--cycles",
+    type=click.IntRange(min=1),
+    help="How many cycles. [default: 1; live with --interval: endless]",
+)
+@click.option(
+    "--interval",
+    type=GoDuration(),
+    metavar="DURATION",
+    help="Time between two cycles. [default: 5m0s; live: one cycle]",
 )
 @switch("--dry-run", help="Send nothing; always so with -f.")
+@switch("--leader-elect", help="Live, with --interval: wait for the lease kube-system/descheduler.")
+@click.option(
+    "--kube-api-qps",
+    type=float,
+    default=50.0,
+    show_default=True,
+    metavar="N",
+    help="Live: requests a second.",
+)
+@click.option(
+    "--kube-api-burst", type=int, default=100, show_default=True, metavar="N", help="Live: requests at once."
+)
 @click.option(
     "--mode",
     type=click.Choice(["compat", "guarded"]),
@@ -73,21 +98,26 @@ def command(
     cluster: Cluster,
     settings: Settings,
     policy_file: str,
-    cycles: int,
-    interval: int | None,
-    dry_run: bool,  # noqa: ARG001, FBT001 (with -f nothing is ever sent)
     mode: "Mode",
     url: str | None,
     now: int | None,
     output: str,
-) -> None:
+    **flags: Any,
+) -> int | None:
     """Run the cycles and print what was evicted."""
     from podium.api.manifest import Note
     from podium.descheduler.table import installed
     from podium.simulator.rebalance import INTERVAL, Options, rebalance
 
-    if not cluster.files:
-        raise click.UsageError("give the cluster with -f")
+    if bool(cluster.files) == bool(flags["kubeconfig"]):
+        raise click.UsageError("give the cluster with -f or with --kubeconfig")
+    if flags["kubeconfig"]:
+        from podium.cli.deschedule_live import live
+
+        if now is not None:
+            raise click.UsageError("--now goes with -f: a live cluster has its own clock")
+        return live(settings, policy_file, mode, url, output, flags)
+    cycles, interval = flags["cycles"] or 1, flags["interval"]
     with progress("reading", None):
         manifest = cluster.load(cluster.read())
     table = installed()
@@ -98,30 +128,37 @@ def command(
         interval=INTERVAL if interval is None else interval,
         mode=mode,
     )
-    server = _prometheus(loaded, url)
+    server = prometheus_of(loaded, url)
     with progress("descheduling", None):
         result = rebalance(manifest, loaded, table, settings.config, options, server)
     warnings = warnings_of(manifest, cluster, settings)
     warnings += [Note("DeschedulerPolicy", policy_file, text) for text in loaded.warnings]
     _print(result, manifest, warnings, output)
+    return None
 
 
 def _load(path: str, manifest: "Manifest", table: Any) -> "LoadedPolicy":
     from podium.api import PriorityClass
+
+    classes = {item.metadata.name: item.value for item in manifest.of(PriorityClass)}
+    return load(path, classes, table)
+
+
+def load(path: str, classes: "Mapping[str, int]", table: Any) -> "LoadedPolicy":
+    """Read a policy; ``classes`` are the PriorityClasses of the cluster with their values."""
     from podium.descheduler.policy.load import load_policy
 
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
-    classes = {item.metadata.name: item.value for item in manifest.of(PriorityClass)}
     try:
         return load_policy(text, path, table, classes)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
 
-def _prometheus(loaded: "LoadedPolicy", url: str | None) -> "PrometheusClient | None":
+def prometheus_of(loaded: "LoadedPolicy", url: str | None) -> "PrometheusClient | None":
     """Return the client for the flag's or the policy's server."""
     from podium.cluster.prometheus import Prometheus
     from podium.descheduler.policy.model import PROMETHEUS
@@ -135,7 +172,7 @@ def _prometheus(loaded: "LoadedPolicy", url: str | None) -> "PrometheusClient | 
 def _print(result: "Rebalancing", manifest: "Manifest", warnings: "list[Note]", output: str) -> None:
     from podium.simulator.rebalance_answer import answer
 
-    found = answer(result)
+    found = answer(result.turns)
     if output == "json":
         print_json(with_notes(found, manifest.rejected, warnings))
         return

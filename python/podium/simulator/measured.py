@@ -5,10 +5,7 @@ from collections.abc import Iterable, Mapping
 from podium._core import Quantity
 from podium.api import NodeMetrics, Pod, PodMetrics
 from podium.api.quantities import ZERO, exact
-
-#: How often the descheduler reads the metrics API, in nanoseconds, and the weight of what it had before.
-POLL = 5_000_000_000
-_KEPT = 0.9
+from podium.descheduler.smoothing import POLL, smooth
 
 _READ = ("cpu", "memory")
 
@@ -80,14 +77,8 @@ class MeasuredLoad:
 def _settle(value: int, sample: int, polls: int) -> int:
     """Smooth ``polls`` times, rounded each time; stops early where rounding holds it."""
     for _ in range(polls):
-        after = _round(_KEPT * float(value) + (1 - _KEPT) * float(sample))
+        after = smooth(value, sample)
         if after == value:
             break
         value = after
     return value
-
-
-def _round(value: float) -> int:
-    """Round half away from zero, as Go's ``math.Round``."""
-    whole = int(value)
-    return whole + (1 if value > 0 else -1) if abs(value - whole) >= 0.5 else whole

@@ -20,6 +20,7 @@ from podium.descheduler.policy.model import PROMETHEUS
 from podium.descheduler.ports import PrometheusClient
 from podium.descheduler.profile import Sources
 from podium.descheduler.requests import Requests
+from podium.descheduler.smoothing import is_fresh
 from podium.descheduler.world import World
 from podium.framework.config import SchedulerConfig
 from podium.scheduler.loop import Scheduler
@@ -111,7 +112,12 @@ class _Loop:
         self._options = options
         self._config = config
         policy = loaded.policy
-        self._load = MeasuredLoad(manifest.of(NodeMetrics), manifest.of(PodMetrics))
+        nodes, usages = manifest.of(NodeMetrics), manifest.of(PodMetrics)
+        if options.mode == "guarded":
+            # What is stale counts as missing, so that nothing is done because of it.
+            nodes = [item for item in nodes if is_fresh(item.timestamp, options.now)]
+            usages = [item for item in usages if is_fresh(item.timestamp, options.now)]
+        self._load = MeasuredLoad(nodes, usages)
         sources = Sources(
             self._load if policy.collects_metrics() else None,
             prometheus if policy.provider(PROMETHEUS) is not None else None,

@@ -1,17 +1,28 @@
 """The JSON of ``podium deschedule``."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
 
 from podium.descheduler.evictor import Blocked, Evicted
+from podium.descheduler.loop import Cycle
 from podium.descheduler.nodereport import NodeReport
-from podium.simulator.rebalance import Rebalancing, Turn
 from podium.simulator.run import name_of
 
 
-def answer(result: Rebalancing) -> dict[str, Any]:
+class Turn(Protocol):
+    """One cycle of the simulator or of the live descheduler."""
+
+    @property
+    def cycle(self) -> Cycle:
+        """What it did."""
+
+    @property
+    def nodes(self) -> Sequence[NodeReport]:
+        """How the nodes stood: after it in the simulator, before it live."""
+
+
+def answer(turns: Sequence[Turn]) -> dict[str, Any]:
     """Return all but ``rejected`` and ``warnings``."""
-    turns = result.turns
     return {
         "evictions": [entry for turn in turns for entry in evictions(turn.cycle.evicted)],
         "blocked": [entry for turn in turns for entry in _blocked(turn.cycle.blocked)],

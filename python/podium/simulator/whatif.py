@@ -1,5 +1,6 @@
 """What the scheduler would do if pods were evicted: a second scheduler that everything is taken back from."""
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -19,6 +20,7 @@ from podium.cluster.port import (
 from podium.descheduler.ports import Landing
 from podium.framework.config import SchedulerConfig
 from podium.scheduler.loop import Scheduler
+from podium.simulator.replacement import Controllers
 
 Successor = Callable[[Pod], Pod | None]
 
@@ -43,7 +45,7 @@ class Shadow:
     def __init__(self, config: SchedulerConfig, successor: Successor) -> None:
         self._scheduler = Scheduler(config)
         self._successor = successor
-        self._objects: dict[int, Object] = {}
+        self._objects: dict[tuple[type[Object], str, str], Object] = {}
         self._pods: dict[str, Pod] = {}
         self._pending: dict[str, Pod] = {}
         self._moves: list[_Step] = []
@@ -54,12 +56,16 @@ class Shadow:
         self._take_back()
         self._now = now
         events: list[Event] = []
-        for item in objects:
-            if self._objects.get(id(item)) is not item:
-                self._objects[id(item)] = item
+        given = {(type(item), item.metadata.namespace, item.metadata.name): item for item in objects}
+        gone = [item for key, item in self._objects.items() if key not in given]
+        for key, item in given.items():
+            known = self._objects.get(key)
+            if known is not item and known != item:
                 events.append(Applied(item))
+        self._objects = given
         found = {pod.metadata.uid: pod for pod in pods}
         events += [Removed(pod) for uid, pod in self._pods.items() if uid not in found]
+        events += [Removed(item) for item in gone]
         events += [Applied(pod) for uid, pod in found.items() if not _same(self._pods.get(uid), pod)]
         self._pods = found
         self._pending = {uid: pod for uid, pod in found.items() if not pod.spec.node_name}
@@ -143,3 +149,9 @@ def _same(known: Pod | None, pod: Pod) -> bool:
     if known is None or known.spec.node_name != pod.spec.node_name:
         return False
     return known.metadata is pod.metadata or known.metadata == pod.metadata
+
+
+def live_shadow(config: SchedulerConfig) -> Shadow:
+    """Return a scheduler to ask beside a live cluster; pods come back as their controllers make them."""
+    made = Controllers()
+    return Shadow(config, lambda pod: made.replace(pod, time.time_ns()))

@@ -35,7 +35,9 @@ class GoName(NamedTuple):
 
 
 Uint = Annotated[int, GoInt("uint", 0, 2**64 - 1)]
-Int = Annotated[int, GoInt("int", -(2**63), 2**63 - 1)]
+_ANY_INT = GoInt("int", -(2**63), 2**63 - 1)
+
+Int = Annotated[int, _ANY_INT]
 Int32 = Annotated[int, GoInt("int32", -(2**31), 2**31 - 1)]
 Int64 = Annotated[int, GoInt("int64", -(2**63), 2**63 - 1)]
 
@@ -112,7 +114,8 @@ class _Decoder:
         if isinstance(base, type) and issubclass(base, msgspec.Struct) and isinstance(raw, Mapping):
             return self._struct(raw, base, mark, at)
         if base is int and isinstance(raw, int | float) and not isinstance(raw, bool):
-            in_range = isinstance(raw, int) and note.low <= raw <= note.high
+            width = note or _ANY_INT  # a plugin from elsewhere may say int alone
+            in_range = isinstance(raw, int) and width.low <= raw <= width.high
             return raw if in_range else self._wrong(f"number {number_text(raw)}", kind, mark)
         if base is float and isinstance(raw, int | float) and not isinstance(raw, bool):
             return float(raw)

@@ -1,0 +1,92 @@
+"""``podium deschedule --kubeconfig``: the descheduler on a live cluster."""
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any
+
+from podium.cli.output import console, print_json, say, with_notes
+from podium.errors import LostLease
+
+if TYPE_CHECKING:
+    from podium.cli.inputs import Settings
+    from podium.live.descheduling.work import LiveTurn, Work
+    from podium.simulator.rebalance import Mode
+
+
+def live(
+    settings: "Settings", policy: str, mode: "Mode", url: str | None, output: str, flags: dict[str, Any]
+) -> int:
+    """Run the cycles, print what was done, and return the exit status."""
+    from podium.live import logs
+
+    logs.configure("text", 2)
+    logging.getLogger("podium.descheduler").setLevel(logging.INFO)
+    try:
+        return asyncio.run(_live(settings, policy, mode, url, output, flags))
+    except LostLease as error:
+        say(f"podium: {error}")
+        return 1
+    except KeyboardInterrupt:
+        return 0
+
+
+async def _live(
+    settings: "Settings", policy: str, mode: "Mode", url: str | None, output: str, flags: dict[str, Any]
+) -> int:
+    from podium.live.descheduling.work import deschedule
+
+    work, warnings = await _work(settings, policy, mode, url, flags)
+    for warning in warnings:
+        say(f"warning: {warning}")
+    endless = work.interval is not None and work.cycles is None
+    done = await deschedule(work, (lambda turn: _print([turn], output)) if endless else None)
+    if not endless:
+        _print(done.turns, output)
+    return 0
+
+
+async def _work(
+    settings: "Settings", policy: str, mode: "Mode", url: str | None, flags: dict[str, Any]
+) -> "tuple[Work, list[str]]":
+    from podium.api import BY_NAME, PriorityClass
+    from podium.cli.deschedule import load, prometheus_of
+    from podium.cluster.kube.client import KubeClient
+    from podium.cluster.kube.connect import connect
+    from podium.cluster.kube.listing import list_kind
+    from podium.descheduler.table import installed
+    from podium.live.descheduling.work import Work
+    from podium.simulator.whatif import live_shadow
+
+    connection = connect(flags["kubeconfig"])
+    async with KubeClient(connection) as client:
+        found = await list_kind(client, BY_NAME["scheduling.k8s.io/v1", "PriorityClass"])
+    classes = {item.metadata.name: item.value for item in found if isinstance(item, PriorityClass)}
+    table = installed()
+    loaded = load(policy, classes, table)
+    work = Work(
+        connection=connection,
+        loaded=loaded,
+        table=table,
+        planning=live_shadow(settings.config) if mode == "guarded" else None,
+        prometheus=prometheus_of(loaded, url),
+        interval=flags["interval"],
+        cycles=flags["cycles"],
+        dry_run=flags["dry_run"],
+        elect=flags["leader_elect"] and flags["interval"] is not None,
+        qps=flags["kube_api_qps"],
+        burst=flags["kube_api_burst"],
+    )
+    return work, [*loaded.warnings, *settings.config.warnings]
+
+
+def _print(turns: "list[LiveTurn]", output: str) -> None:
+    from podium.simulator.rebalance_answer import answer
+
+    found = answer(turns)
+    if output == "json":
+        print_json(with_notes(found, (), ()))
+        return
+    from podium.cli.deschedule_table import tables
+
+    for item in tables(found):
+        console().print(item)

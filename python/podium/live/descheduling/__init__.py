@@ -1,0 +1,1 @@
+"""Deschedules a live cluster. ``work`` is the place to start reading."""

@@ -1,0 +1,114 @@
+"""``podium deschedule --kubeconfig`` on a real API server: evictions, budgets, dry run, events."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.live.objects import Api, pod
+
+POLICY = """\
+apiVersion: descheduler/v1alpha2
+kind: DeschedulerPolicy
+gracePeriodSeconds: 0
+maxNoOfPodsToEvictPerNode: 3
+profiles:
+- name: p
+  pluginConfig:
+  - name: LowNodeUtilization
+    args: {thresholds: {cpu: 20}, targetThresholds: {cpu: 50}}
+  plugins: {balance: {enabled: [LowNodeUtilization]}}
+"""
+OWNER = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "rs", "uid": "rs", "controller": True}
+PODS = "/api/v1/namespaces/default/pods"
+
+
+@pytest.fixture
+def policy(tmp_path: Path) -> Path:
+    (tmp_path / "policy.yaml").write_text(POLICY)
+    return tmp_path / "policy.yaml"
+
+
+@pytest.fixture
+def crowded(api: Api) -> Api:
+    """One node at 90 %, one that is empty; all pods run and are ready."""
+    api.nodes(2)
+    for number in range(9):
+        body = pod(f"p-{number}", requests={"cpu": "800m"}, nodeName="node-0000")
+        body["metadata"]["ownerReferences"] = [OWNER]
+        api.create(PODS, body)
+        status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+        kind = "application/merge-patch+json"
+        api.request("PATCH", f"{PODS}/p-{number}/status", {"status": status}, kind)
+    return api
+
+
+def budget(api: Api, allowed: int) -> None:
+    """A budget with the status that the disruption controller would write."""
+    body = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "b"},
+        "spec": {"minAvailable": 9 - allowed, "selector": {"matchLabels": {"app": "a"}}},
+    }
+    path = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
+    made = api.create(path, body)
+    status = {
+        "observedGeneration": made["metadata"]["generation"],
+        "disruptionsAllowed": allowed,
+        "currentHealthy": 9,
+        "desiredHealthy": 9 - allowed,
+        "expectedPods": 9,
+    }
+    api.request("PATCH", f"{path}/b/status", {"status": status}, "application/merge-patch+json")
+
+
+def deschedule(api: Api, policy: Path, *flags: str) -> Any:
+    command = [sys.executable, "-c", "from podium.cli import main; main()", "deschedule", "-o", "json"]
+    command += ["--kubeconfig", str(api.plane.kubeconfig()), "--policy", str(policy), *flags]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def left(api: Api) -> int:
+    return len(api.items(PODS))
+
+
+def test_a_dry_run_sends_nothing(crowded: Api, policy: Path):
+    answer = deschedule(crowded, policy, "--dry-run", "--mode", "guarded")
+    assert [item["destination"] for item in answer["evictions"]] == ["node-0001"] * 3
+    assert left(crowded) == 9
+
+
+def test_it_evicts_through_the_api_and_says_so_in_events(crowded: Api, policy: Path):
+    answer = deschedule(crowded, policy)
+    assert Counter(item["node"] for item in answer["evictions"]) == {"node-0000": 3}
+    assert left(crowded) == 6
+    events = crowded.events("LowNodeUtilization")
+    assert {event["action"] for event in events} == {"Descheduled"}
+    assert sorted(event["regarding"]["name"] for event in events) == sorted(
+        item["pod"].partition("/")[2] for item in answer["evictions"]
+    )
+
+
+def test_a_budget_at_its_minimum_blocks(crowded: Api, policy: Path):
+    budget(crowded, 0)
+    for mode in ("compat", "guarded"):
+        answer = deschedule(crowded, policy, "--mode", mode)
+        assert answer["evictions"] == []
+        assert {item["why"] for item in answer["blocked"]} == {"pdb"}
+        assert left(crowded) == 9
+
+
+def test_a_budget_lets_as_many_go_as_it_allows(crowded: Api, policy: Path):
+    budget(crowded, 1)
+    answer = deschedule(crowded, policy)
+    assert len(answer["evictions"]) == 1
+    assert left(crowded) == 8
