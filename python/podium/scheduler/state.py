@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import msgspec
-import numpy as np
 
 from podium._core import Engine
 from podium.api import Node, Object, Pod, kind_of
@@ -197,7 +196,7 @@ class State:
             self.engine.enqueue_many(handles, now)
             return
         self._settle_tenants(now)
-        self.tenants.assign(handles, pods)
+        self.tenants.assign_all(handles, pods)
         self.engine.enqueue_many(handles, now, self.tenants.created(pods))
 
     def _remember(self, pod: Pod, handle: int) -> Entry:
@@ -209,7 +208,7 @@ class State:
     def _assign(self, entry: Entry, now: int) -> None:
         if self.tenants is not None:
             self._settle_tenants(now)
-            self.tenants.assign(np.asarray([entry.handle], dtype=np.uint32), [entry.pod])
+            self.tenants.assign([entry])
 
     def _applied(self, item: Object, now: int) -> None:
         if self.tenants is not None:

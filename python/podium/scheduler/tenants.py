@@ -112,7 +112,13 @@ class Tenants:
             handle = self._handles[name] = self._engine.add_tenant(name, above)
         return handle
 
-    def assign(self, handles: NDArray[np.uint32], pods: Sequence[Pod]) -> None:
+    def assign(self, entries: Iterable[Owned]) -> None:
+        """Tell the core whose pods (or queued groups) these are."""
+        owned = list(entries)
+        handles = np.asarray([entry.handle for entry in owned], dtype=np.uint32)
+        self.assign_all(handles, [entry.pod for entry in owned])
+
+    def assign_all(self, handles: NDArray[np.uint32], pods: Sequence[Pod]) -> None:
         """Tell the core whose pods these are; pods that moved to another tenant move in the books too."""
         names = list(map(self.name, pods)) if self._inner else list(map(self._namer, pods))
         if not self._handles.keys() >= set(names):
