@@ -98,12 +98,21 @@ impl Diagnosis {
             let filter = &filters.parts[index as usize].filter;
             count(&mut counts, filter.status(snap, row), rows);
         }
+        let mut said: Vec<(&Vec<Reason>, usize)> = Vec::new();
         for (_, refused) in crowded {
             if !plugins.contains(&refused.plugin) {
                 plugins.push(refused.plugin);
             }
-            for reason in &refused.status.reasons {
-                *counts.entry(reason.clone()).or_default() += 1;
+            // Mostly all say the same.
+            let reasons = &refused.status.reasons;
+            match said.iter_mut().find(|(known, _)| *known == reasons) {
+                Some((_, rows)) => *rows += 1,
+                None => said.push((reasons, 1)),
+            }
+        }
+        for (reasons, rows) in said {
+            for reason in reasons {
+                *counts.entry(reason.clone()).or_default() += rows;
             }
         }
         if left_out > 0 {

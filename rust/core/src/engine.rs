@@ -211,22 +211,19 @@ impl Engine {
         if let Some(diagnosis) = memo.fails_alike(&self.snap, pod) {
             return Outcome::Unschedulable(diagnosis);
         }
-        let crowded = memo.crowded(&mut self.snap, pod);
-        if !crowded.is_empty() && memo.is_relative() {
+        let own = memo.crowd(&mut self.snap, pod);
+        let own = own.as_deref();
+        if !memo.crowded(own).is_empty() && memo.is_relative() {
             // The rows that are left out take part in no normalisation either.
             return self.schedule_afresh(profile.1, pod, attempt);
         }
-        let barred: Vec<Row> = crowded.iter().map(|(row, _)| *row).collect();
-        match memo.pick(tie, &barred, scratch) {
+        match memo.pick(tie, own, scratch) {
             Some(row) => Outcome::Placed {
                 row,
-                feasible: memo.feasible() - memo.feasible_among(&barred),
+                feasible: memo.feasible() - memo.feasible_among(memo.crowded(own)),
                 evaluated: self.snap.nodes.count(),
             },
-            None => {
-                let diagnosis = memo.diagnosis(&self.snap, pod, &crowded);
-                Outcome::Unschedulable(diagnosis)
-            }
+            None => Outcome::Unschedulable(memo.diagnosis(&self.snap, pod, own)),
         }
     }
 
@@ -372,8 +369,9 @@ impl Engine {
                 message: text.to_owned(),
             });
         }
-        let crowded = memo.crowded(&mut self.snap, pod);
-        let codes = cycle::codes(&self.snap, memo.filters(), &memo.verdicts(), &crowded);
+        let own = memo.crowd(&mut self.snap, pod);
+        let crowded = memo.crowded(own.as_deref());
+        let codes = cycle::codes(&self.snap, memo.filters(), &memo.verdicts(), crowded);
         let failed = Failed {
             filters: memo.filters(),
             codes: &codes,

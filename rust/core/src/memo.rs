@@ -7,6 +7,7 @@
 //! Invariant: after [`Memo::catch_up`] a memo equals one that [`Memo::build`] makes of the present
 //! snapshot: same verdicts, same totals, bit for bit.
 
+mod crowd;
 mod dense;
 mod failures;
 mod follow;

@@ -1,11 +1,10 @@
 //! What is remembered of pods of a class that no node took.
 
 use super::Memo;
-use crate::cycle;
+use super::crowd::Crowd;
 use crate::diagnosis::Diagnosis;
-use crate::snapshot::{Change, Generation, PodId, Row, Snapshot};
-use crate::trial::{Refused, Trial};
-use rustc_hash::FxHashMap;
+use crate::snapshot::{Generation, PodId, Row, Snapshot};
+use crate::trial::Refused;
 use std::sync::Arc;
 
 /// State of the snapshot, version of the nominations, and priority of the pod.
@@ -16,20 +15,7 @@ pub(super) struct Failures {
     diagnosis: Option<(Circumstances, Arc<Diagnosis>)>,
     /// That preemption cannot help, and its text.
     helpless: Option<(Circumstances, String)>,
-    /// Per row what the pods nominated there made of it, by the stamp of its nominations and the pod's
-    /// priority. Rows that change are dropped.
-    crowding: FxHashMap<Row, (u64, i32, Option<Refused>)>,
-}
-
-impl Failures {
-    pub(super) fn follow(&mut self, changes: &[Change]) {
-        if self.crowding.is_empty() || crate::mutation::active("failures: rows") {
-            return;
-        }
-        for row in changes.iter().filter_map(Change::row) {
-            self.crowding.remove(&row);
-        }
-    }
+    pub(super) crowd: Crowd,
 }
 
 impl Memo {
@@ -49,12 +35,13 @@ impl Memo {
         common.then_some((seen, nominations, priority))
     }
 
-    /// Why no node takes the pod; computed once per class and circumstances.
+    /// Why no node takes the pod; computed once per class and circumstances. `own` is what
+    /// [`Memo::crowd`] returned.
     pub fn diagnosis(
         &mut self,
         snap: &Snapshot,
         pod: PodId,
-        crowded: &[(Row, Refused)],
+        own: Option<&[(Row, Refused)]>,
     ) -> Arc<Diagnosis> {
         let now = self.circumstances(snap, pod);
         match &self.failures.diagnosis {
@@ -62,7 +49,8 @@ impl Memo {
                 Arc::clone(diagnosis)
             }
             _ => {
-                let found = Diagnosis::of_verdicts(snap, &self.filters, &self.verdicts(), crowded);
+                let (verdicts, crowded) = (self.verdicts(), self.crowded(own));
+                let found = Diagnosis::of_verdicts(snap, &self.filters, &verdicts, crowded);
                 let found = Arc::new(found);
                 self.failures.diagnosis = now.map(|now| (now, Arc::clone(&found)));
                 found
@@ -85,41 +73,5 @@ impl Memo {
     pub fn fails_alike(&self, snap: &Snapshot, pod: PodId) -> Option<Arc<Diagnosis>> {
         let (known, diagnosis) = self.failures.diagnosis.as_ref()?;
         (self.circumstances(snap, pod)? == *known).then(|| Arc::clone(diagnosis))
-    }
-
-    /// Rows where the pods nominated there leave no room for `pod`, ascending.
-    pub fn crowded(&mut self, snap: &mut Snapshot, pod: PodId) -> Vec<(Row, Refused)> {
-        if !snap.has_nominations() {
-            return Vec::new();
-        }
-        let mut parts = self.filters.parts.iter();
-        if parts.any(|part| part.filter.counts_pods()) {
-            return cycle::crowded(snap, &self.filters, pod);
-        }
-        let priority = snap.pods[pod].template.priority;
-        let own = snap.pods[pod]
-            .nominated
-            .and_then(|name| snap.nodes.row(name));
-        let mut trial = Trial::new(snap, &self.filters, pod);
-        let mut crowded = Vec::new();
-        for row in snap.rows_nominated_above(pod) {
-            let stamp = snap.nominations_stamp(row);
-            let known = self.failures.crowding.get(&row);
-            let known = known.filter(|(s, p, _)| (*s, *p) == (stamp, priority));
-            let refused = match known.filter(|_| own != Some(row)) {
-                Some((_, _, refused)) => refused.clone(),
-                None => {
-                    let refused = trial.judge(snap, row).err();
-                    if own != Some(row) {
-                        let found = (stamp, priority, refused.clone());
-                        self.failures.crowding.insert(row, found);
-                    }
-                    refused
-                }
-            };
-            crowded.extend(refused.map(|refused| (row, refused)));
-        }
-        trial.end(snap);
-        crowded
     }
 }

@@ -40,7 +40,7 @@ impl Memo {
         if changes.len() > self.patience() || self.must_remake(snap, changes, pod) {
             return self.rebuild(snap, profile, pod, scratch);
         }
-        self.failures.follow(changes);
+        self.failures.crowd.follow(changes);
         scratch.collect(changes, self.verdicts.len());
         let Ok(mut moves) = self.follow_filters(snap, changes, scratch) else {
             return self.rebuild(snap, profile, pod, scratch);
@@ -305,7 +305,7 @@ impl Memo {
             return Ok(());
         }
         for &row in &scratch.touched {
-            let total = self.own_total(row);
+            let total = self.total_in_index(row);
             if let Some(index) = &mut self.index {
                 index.set(row, total);
             }

@@ -1,28 +1,54 @@
 //! Choosing a row by what is remembered.
 
+use super::crowd::holds;
 use super::{Memo, Scored, Scratch, dense};
 use crate::pick::{NEVER, scaled};
 use crate::pick_index::PickIndex;
 use crate::plugin::GroupId;
 use crate::snapshot::Row;
+use crate::trial::Refused;
 
 impl Memo {
-    /// One of the best rows by `draw`, without those in `barred`.
-    pub fn pick(&mut self, draw: u64, barred: &[Row], scratch: &mut Scratch) -> Option<Row> {
+    /// One of the best rows by `draw`. `own` is what [`Memo::crowd`] returned.
+    pub fn pick(
+        &mut self,
+        draw: u64,
+        own: Option<&[(Row, Refused)]>,
+        scratch: &mut Scratch,
+    ) -> Option<Row> {
         let Some(mut index) = self.index.take() else {
-            return self.pick_by_scan(draw, barred, scratch);
+            return self.pick_by_scan(draw, self.crowded(own), scratch);
         };
         scratch.kept.clear();
-        for row in barred {
-            scratch.kept.push(index.totals()[*row as usize]);
-            index.set(*row, NEVER);
+        if let Some(own) = own {
+            self.bar_otherwise(&mut index, own, &mut scratch.kept);
         }
         let picked = self.pick_by_index(&index, draw, &mut scratch.ties);
-        for (row, total) in barred.iter().zip(&scratch.kept) {
+        for (row, total) in &scratch.kept {
             index.set(*row, *total);
         }
         self.index = Some(index);
         picked
+    }
+
+    /// Bars the rows of another list than that of the class; `kept` has what is to be put back.
+    fn bar_otherwise(
+        &self,
+        index: &mut PickIndex,
+        own: &[(Row, Refused)],
+        kept: &mut Vec<(Row, i64)>,
+    ) {
+        let class = &self.failures.crowd.refused;
+        let open = class.iter().filter(|(row, _)| !holds(own, *row));
+        for (row, _) in open {
+            kept.push((*row, NEVER));
+            index.set(*row, self.own_total(*row));
+        }
+        let barred = own.iter().filter(|(row, _)| !holds(class, *row));
+        for (row, _) in barred {
+            kept.push((*row, index.totals()[*row as usize]));
+            index.set(*row, NEVER);
+        }
     }
 
     fn pick_by_index(&self, index: &PickIndex, draw: u64, ties: &mut Vec<GroupId>) -> Option<Row> {
@@ -46,7 +72,12 @@ impl Memo {
         index.nth_best(ties, scaled(draw, count))
     }
 
-    fn pick_by_scan(&self, draw: u64, barred: &[Row], scratch: &mut Scratch) -> Option<Row> {
+    fn pick_by_scan(
+        &self,
+        draw: u64,
+        barred: &[(Row, Refused)],
+        scratch: &mut Scratch,
+    ) -> Option<Row> {
         let plain = barred.is_empty() && !self.combined.is_divided() && !self.varies();
         let totals = if plain {
             &self.base
@@ -56,7 +87,7 @@ impl Memo {
             if self.combined.is_divided() {
                 self.combined.add_offsets(totals);
             }
-            for row in barred {
+            for (row, _) in barred {
                 totals[*row as usize] = NEVER;
             }
             &*totals
@@ -75,8 +106,9 @@ impl Memo {
     }
 
     /// How many of these rows pass all filters.
-    pub fn feasible_among(&self, rows: &[Row]) -> usize {
-        rows.iter().filter(|row| self.is_feasible(**row)).count()
+    pub fn feasible_among(&self, rows: &[(Row, Refused)]) -> usize {
+        let rows = rows.iter().filter(|(row, _)| self.is_feasible(*row));
+        rows.count()
     }
 
     /// Whether leaving out rows can change what the others' scores become.
@@ -93,6 +125,9 @@ impl Memo {
 
     pub(super) fn fill_index(&mut self, scratch: &mut Scratch) {
         self.own_totals(&mut scratch.totals);
+        for (row, _) in &self.failures.crowd.refused {
+            scratch.totals[*row as usize] = NEVER;
+        }
         let index = self.index.get_or_insert_default();
         let groups = self.combined.groups.len();
         index.rebuild(&scratch.totals, self.combined.of_row(), groups);

@@ -76,7 +76,7 @@ pub struct Scratch {
     pub(super) raw: Vec<i64>,
     pub(super) totals: Vec<i64>,
     pub(super) ties: Vec<GroupId>,
-    pub(super) kept: Vec<i64>,
+    pub(super) kept: Vec<(Row, i64)>,
     /// Rows of the changes, each once, and those of them where the node itself changed.
     pub(super) moved: Vec<Row>,
     pub(super) renewed: Vec<Row>,

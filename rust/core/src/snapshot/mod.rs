@@ -397,6 +397,11 @@ impl Snapshot {
         self.nominations.version()
     }
 
+    /// The nodes whose nominations changed after a version; `None` if that is no longer known.
+    pub fn nominations_since(&self, version: u64) -> Option<&[Symbol]> {
+        self.nominations.since(version)
+    }
+
     pub fn nominations_stamp(&self, row: Row) -> u64 {
         self.nominations.stamp(self.nodes.name(row))
     }

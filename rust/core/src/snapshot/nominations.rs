@@ -12,7 +12,12 @@ pub(super) struct Nominations {
     /// Grows with every change; per node, what it was at the node's last one.
     version: u64,
     stamps: FxHashMap<Symbol, u64>,
+    /// The nodes of the latest changes; the last one made the present version.
+    log: Vec<Symbol>,
 }
+
+/// Changes remembered at least.
+const KEEP: usize = 1 << 16;
 
 impl Nominations {
     pub(super) fn set(&mut self, pod: PodId, node: Option<Symbol>) {
@@ -21,6 +26,10 @@ impl Nominations {
         for changed in before.into_iter().chain(node).filter(|_| noted) {
             self.version += 1;
             self.stamps.insert(changed, self.version);
+            self.log.push(changed);
+            if self.log.len() > 2 * KEEP {
+                self.log.drain(..KEEP);
+            }
         }
         if let Some(before) = self.node_of.remove(&pod)
             && let Some(list) = self.by_node.get_mut(&before)
@@ -42,6 +51,13 @@ impl Nominations {
 
     pub(super) fn version(&self) -> u64 {
         self.version
+    }
+
+    /// The nodes whose nominations changed after a version; `None` if that is no longer known.
+    pub(super) fn since(&self, version: u64) -> Option<&[Symbol]> {
+        let changes = usize::try_from(self.version - version).ok()?;
+        let start = self.log.len().checked_sub(changes)?;
+        Some(&self.log[start..])
     }
 
     /// Changes whenever the pods nominated to the node do.
