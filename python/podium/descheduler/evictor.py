@@ -145,7 +145,8 @@ class PodEvictor:
                 self._send(wanted, reason)
         except EvictionRefusedError as refusal:
             self.block(wanted, refusal.why, str(refusal))
-            return Outcome.REFUSED
+            # A plan that is full takes nothing more, whoever asks.
+            return Outcome.TOTAL_LIMIT if refusal.why == "limit" else Outcome.REFUSED
         self._total += 1
         self._per_namespace[pod.metadata.namespace] += 1
         if pod.spec.node_name:
