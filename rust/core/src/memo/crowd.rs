@@ -86,8 +86,6 @@ impl Memo {
         };
         for row in rows {
             if own == Some(row) {
-                // To its likes the pod itself is one that is nominated there.
-                self.failures.crowd.stale.push(row);
                 continue;
             }
             let refused = judge(snap, row);
@@ -97,6 +95,8 @@ impl Memo {
                 index.set(row, total);
             }
         }
+        // To its likes the pod itself is one that is nominated there, whether or not the row was asked for.
+        self.failures.crowd.stale.extend(own);
         let apart = own.and_then(|row| {
             let refused = judge(snap, row);
             let differs = refused.is_some() || self.failures.crowd.bars(row);
