@@ -135,6 +135,52 @@ class Batch:
     @property
     def decision(self) -> Decision | None: ...
 
+#: Plugin, code, reasons.
+_Rejected: TypeAlias = tuple[str, int, list[str]]
+
+@final
+class Opened:
+    """How a pod fares with the native plugins alone, nodes in the order of ``Engine.columns().live()``.
+
+    Attributes:
+        steps: PreFilter plugins that rejected the pod or left nodes out: plugin, code, reasons, names.
+        first: int16, shape (nodes,): the place in the profile's Filter list of the first native plugin that
+            rejects the node, -1 where none does, 0 where PreFilter left it out; empty if the pod is rejected.
+        crowded: nodes that are out because of pods nominated there: position and refusal.
+        contested: positions of nodes with nominated pods that this one may not push aside.
+        failed: the message if something else went wrong.
+
+    """
+
+    @property
+    def steps(self) -> list[tuple[str, int, list[str], list[str] | None]]: ...
+    @property
+    def first(self) -> NDArray[np.int16]: ...
+    @property
+    def crowded(self) -> list[tuple[int, _Rejected]]: ...
+    @property
+    def contested(self) -> list[int]: ...
+    @property
+    def failed(self) -> str | None: ...
+
+@final
+class Columns:
+    """The columns of all rows at one moment, as read-only views without a copy.
+
+    Each is int64, shape (rows,), valid and constant for as long as it is kept. Resources are numbers
+    (``Engine.resource``); None: no node and no pod has named it when the columns were taken.
+    """
+
+    def allocatable(self, resource: int, /) -> NDArray[np.int64] | None: ...
+    def requested(self, resource: int, /) -> NDArray[np.int64] | None: ...
+    def nonzero_requested(self, resource: int, /) -> NDArray[np.int64] | None: ...
+    def allowed_pods(self) -> NDArray[np.int64]: ...
+    def pod_count(self) -> NDArray[np.int64]: ...
+    def live(self) -> NDArray[np.int64] | None:
+        """Return the rows that are nodes, ascending; None where all are."""
+
+    def __len__(self) -> int: ...
+
 @final
 class Engine:
     """Snapshot, profiles and queue behind one lock. Pods are handles, nodes are rows, times nanoseconds.
@@ -220,6 +266,78 @@ class Engine:
 
     def classes(self) -> int:
         """How many classes of pods have remembered results."""
+
+    def columns(self) -> Columns: ...
+    def resource(self, name: str, /) -> int | None: ...
+    def label(self, key: str, /) -> tuple[NDArray[np.int32], list[str]]:
+        """Return a label by row: which of the values each node has, -1 where it has none."""
+
+    def names(self) -> list[str]:
+        """Return the names by row; empty where a row is no node."""
+
+    def set_local(self, pods: NDArray[np.uint32], local: bool, /) -> None:
+        """Say of pods whether no plugin of the caller's concerns them; batches take such pods along."""
+
+    def open(self, pod: int, /) -> Opened:
+        """Ask the native plugins about all nodes; there must be one."""
+
+    def no_nodes(self) -> Decision | None:
+        """Return how a cycle ends where there is no node at all, None where there is one."""
+
+    def reasons(self, pod: int, within: NDArray[np.bool_], /) -> tuple[list[tuple[str, int]], list[str]]:
+        """Return why native plugins reject the nodes of a mask: reasons with numbers, and the plugins."""
+
+    def codes(self, pod: int, /) -> NDArray[np.uint8]:
+        """Return the code of the native plugins per node."""
+
+    def native_status(self, pod: int, row: int, /) -> _Rejected | None: ...
+    def sampled(self, pod: int, feasible: NDArray[np.bool_], /) -> NDArray[np.bool_]:
+        """Return the feasible nodes that kube-scheduler would have found before it stopped looking."""
+
+    def native_totals(self, pod: int, within: NDArray[np.bool_], /) -> NDArray[np.int64]:
+        """Return weighted sums of the native scores as if only the nodes of a mask were feasible."""
+
+    def winner(
+        self, pod: int, attempt: int, within: NDArray[np.bool_], totals: NDArray[np.int64], /
+    ) -> int | None:
+        """Return the row of the best node of a mask."""
+
+    def begin_overlay(self) -> None:
+        """Open a what-if transaction; they nest. While one is open nothing real may change."""
+
+    def place_in_overlay(self, pod: int, row: int, /) -> tuple[str, str] | None: ...
+    def evict_in_overlay(self, pod: int, /) -> None: ...
+    def end_overlay(self) -> None: ...
+    def begin_trial(self, pod: int, /) -> bool:
+        """Begin to try a pod on hypothetical nodes, as preemption does; the same rules as for overlays."""
+
+    def try_with(self, pod: int, row: int, /) -> None: ...
+    def try_without(self, pod: int, /) -> None: ...
+    def try_row(self, row: int, /) -> _Rejected | None: ...
+    def restart_trial(self) -> None: ...
+    def end_trial(self) -> None: ...
+    def plan_preemption(
+        self, pod: int, attempt: int, codes: NDArray[np.uint8], /
+    ) -> tuple[list[int], int, Eviction | None] | None:
+        """Return rows to try and how many candidates are enough, or the end; None if preemption is off."""
+
+    def pods_below(self, pod: int, row: int, /) -> list[int]:
+        """Pods on a row of lower priority."""
+
+    def nominated_above(self, pod: int, row: int, /) -> list[int]:
+        """Pods nominated to a row that this one may not push aside."""
+
+    def nominated_to(self, node: str, /) -> list[int]:
+        """Pods nominated to a node."""
+
+    def rank_victims(self, victims: list[int], /) -> tuple[list[int], list[int]]:
+        """Sort by importance; return those whose eviction violates a budget, and the others."""
+
+    def by_importance(self, pods: list[int], /) -> list[int]: ...
+    def conclude_preemption(
+        self, candidates: list[tuple[int, list[int], int]], statuses: list[tuple[int, list[str]]], /
+    ) -> Eviction:
+        """Choose among candidates (row, victims, violations), or say why there is none."""
 
     def set_backoff(self, initial: int, max: int, /) -> None:  # noqa: A002 (positional only)
         """Set the queue's backoff; empties the queue, so it comes first."""

@@ -54,19 +54,24 @@ _LATER = {
     "--pods", type=click.IntRange(min=1), metavar="N", help="[default: 10000; anti and preemption 5000]"
 )
 @click.option(
-    "--plugins", type=click.Choice(["native"]), default="native", show_default=True, help="Which plugins run."
+    "--plugins",
+    type=click.Choice(["native", "python", "all-points"]),
+    default="native",
+    show_default=True,
+    help="python: one filter and one score more; all-points: a trivial plugin at every point.",
 )
 @OUTPUT
 def command(
     scenario: str,
     nodes: int | None,
     pods: int | None,
-    plugins: str,  # noqa: ARG001 (one choice, so nothing depends on it)
+    plugins: str,
     output: str,
 ) -> None:
     """Generate the workload, run it, print the figures."""
-    from podium.framework.config import default_config, with_short_forms
+    from podium.framework.config import with_short_forms
     from podium.simulator.bench import Bench
+    from podium.simulator.bench_plugins import bench_config
     from podium.simulator.workloads import SCENARIOS
 
     if scenario in _LATER:
@@ -78,7 +83,7 @@ def command(
     with progress("generating", None):
         workload = SCENARIOS[scenario].build(size, count)
     with progress(f"scheduling {count:,} pods on {size:,} nodes", None):
-        config = with_short_forms(default_config(), queue_order=workload.queue_order)
+        config = with_short_forms(bench_config(plugins), queue_order=workload.queue_order)
         measured = Bench(workload, config).run()
     figures = _figures(scenario, size, count, measured)
     if output == "json":

@@ -5,6 +5,7 @@ import contextlib
 import gc
 import logging
 import signal
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -17,6 +18,7 @@ from podium.cluster.kube.lease import Election
 from podium.cluster.kube.pace import TokenBucket
 from podium.errors import ClusterError
 from podium.framework.config import SchedulerConfig
+from podium.framework.metrics import FrameworkMetrics
 from podium.live.cachecheck import compare_books, compare_objects
 from podium.live.configz import configz
 from podium.live.control import Control
@@ -113,7 +115,9 @@ class _Life:
         self._job = job
         self._loop = asyncio.get_running_loop()
         self.metrics = Metrics()
-        self.scheduler = Scheduler(job.config, self.metrics.observer)
+        budget = job.config.podium.plugin_budget.seconds
+        plugins = FrameworkMetrics(self.metrics.registry, time.perf_counter, budget)
+        self.scheduler = Scheduler(job.config, self.metrics.observer, plugins)
         options = Options(
             gates=job.gates,
             bind_timeout=_bind_timeout(job.config),

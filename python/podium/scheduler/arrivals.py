@@ -22,7 +22,7 @@ class Arrivals:
         self._specs: dict[int, tuple[PodSpec, bytes]] = {}
 
     def add(
-        self, pods: Sequence[Pod], accepts: Callable[[Pod], bool]
+        self, pods: Sequence[Pod], accepts: Callable[[Pod], bool], *, each: bool = False
     ) -> tuple[list[Pod], NDArray[np.uint32]]:
         """Put the accepted pods into the core.
 
@@ -30,6 +30,7 @@ class Arrivals:
             pods: pending, and new to the core.
             accepts: a function of all but name and uid. It is asked of one pod of a template, and of each
                 pod of a template that it refuses.
+            each: ask it of each pod: plugins may look at the name.
 
         Returns:
             The accepted pods and their handles, in order.
@@ -43,14 +44,13 @@ class Arrivals:
         for pod in pods:
             likeness = self._likeness(pod)
             alike = first.get(likeness)
-            if alike is None:
+            if alike is None or alike < 0:
                 if not accepts(pod):
                     first[likeness] = -1
                     continue
                 alike = first[likeness] = len(leaders)
                 leaders.append(pod)
-            elif alike < 0:
-                accepts(pod)
+            elif each and not accepts(pod):
                 continue
             else:
                 followers.append(len(accepted))
@@ -86,11 +86,11 @@ class Arrivals:
         encode = self._encode
         return self._engine.add_pods(
             [encode(pod.metadata) for pod in pods],
-            [self._spec(pod.spec) for pod in pods],
+            [self.encoded(pod.spec) for pod in pods],
             [encode(pod.status) for pod in pods],
         )
 
-    def _spec(self, spec: PodSpec) -> bytes:
+    def encoded(self, spec: PodSpec) -> bytes:
         """Encode a spec; pods of one workload share theirs, so it is done once for all of them."""
         at = id(spec)
         known = self._specs.get(at)

@@ -10,7 +10,7 @@ order, off the node, back into the queue. Pods without plugins of this cycle go 
 ``Bind`` as soon as they have a node.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from functools import partial
 from typing import Final
@@ -22,14 +22,15 @@ from podium.cluster.port import Action, Bind, Call, Returned
 from podium.framework.events import Action as What
 from podium.framework.events import Resource
 from podium.framework.runner import Runner
-from podium.framework.state import CycleState
+from podium.framework.state import PODS_TO_ACTIVATE, CycleState
 from podium.framework.status import SUCCESS, Code, Status
 from podium.scheduler import volumes
 from podium.scheduler.events import bit
 from podium.scheduler.failures import Failures, Refusal
+from podium.scheduler.inbox import Inbox
 from podium.scheduler.observer import Observer
 from podium.scheduler.state import Entry, State
-from podium.scheduler.waiting import WaitingRoom
+from podium.scheduler.waiting import SECOND, WaitingRoom
 
 DEFAULT_BINDER: Final = "DefaultBinder"
 VOLUME_BINDING: Final = "VolumeBinding"
@@ -86,7 +87,11 @@ class Assumed:
 class Binder:
     """All pods that have a node and are not bound yet."""
 
-    def __init__(self, engine: Engine, state: State, failures: Failures, observers: list[Observer]) -> None:
+    def __init__(
+        self, engine: Engine, state: State, failures: Failures, observers: list[Observer], inbox: Inbox
+    ) -> None:
+        self._inbox = inbox
+        self._waited: Callable[[str, float], None] | None = None
         self.waiting = WaitingRoom()
         self._engine = engine
         self._state = state
@@ -95,6 +100,10 @@ class Binder:
         self._assumed: dict[str, Assumed] = {}
         self._plain: set[str] = set()
         self._busy = 0
+
+    def watch_waits(self, waited: Callable[[str, float], None]) -> None:
+        """Tell of each wait in Permit how it ended and how many seconds it took."""
+        self._waited = waited
 
     @property
     def in_flight(self) -> int:
@@ -133,17 +142,20 @@ class Binder:
         return True
 
     def begin(
-        self, assumed: Assumed, now: int, actions: list[Action], waits: Mapping[str, float] | None = None
+        self,
+        assumed: Assumed,
+        now: int,
+        actions: list[Action],
+        waits: Mapping[str, float] | None = None,
     ) -> None:
         """Send a pod that is on its node's books through the binding cycle.
 
         ``waits`` maps plugins to seconds: the pod is held until each of them has allowed it, or one rejects
-        it or its time is over. Its event is announced to the queue here.
+        it or its time is over.
         """
         entry = assumed.entry
         entry.node = assumed.node
         self._enter(assumed, Phase.WAITING if waits else Phase.PRE_BINDING)
-        self._engine.announce(entry.handle, _POD_ADDED, now)
         if assumed.runner is not None:
             status = assumed.runner.pre_flight(assumed.state, entry.pod, assumed.node)
             if not (status.is_success or status.code is Code.SKIP):
@@ -153,6 +165,14 @@ class Binder:
             self.waiting.hold(entry.pod, assumed.node, waits)
         else:
             self._permitted(assumed, now, actions)
+        self._activate(assumed)
+
+    def _activate(self, assumed: Assumed) -> None:
+        """Ask for the pods that a plugin left in the state to be tried at once."""
+        pods = assumed.state.get(PODS_TO_ACTIVATE)
+        if pods:
+            self._inbox.activate(pods.values())
+            assumed.state.delete(PODS_TO_ACTIVATE)
 
     def _enter(self, assumed: Assumed, phase: Phase) -> Assumed:
         self._assumed[assumed.entry.pod.metadata.uid] = assumed
@@ -171,6 +191,8 @@ class Binder:
         for held in self.waiting.take():
             assumed = self._assumed.get(held.pod.metadata.uid)
             decision = held.decision
+            if decision is not None and self._waited is not None:
+                self._waited(str(decision.code), (now - held.since) / SECOND)
             if assumed is None or assumed.phase is not Phase.WAITING or decision is None:
                 continue
             if decision.is_success:
@@ -183,6 +205,7 @@ class Binder:
     def _permitted(self, assumed: Assumed, now: int, actions: list[Action]) -> None:
         """Go on after Permit: events mean nothing to the pod from now on."""
         self._engine.settle(assumed.entry.handle)
+        self._state.announce(assumed.entry, _POD_ADDED, now)
         if assumed.runner is not None:
             assumed.groups = assumed.runner.pre_bind_groups(assumed.state)
             assumed.binders = assumed.runner.binders(assumed.state)
@@ -275,6 +298,7 @@ class Binder:
             return
         for plugin in assumed.runner.concerned_at("postBind", assumed.state):
             self._call(assumed, "postBind", plugin, actions)
+        self._activate(assumed)
 
     def bind_failed(self, uid: str, message: str, now: int, actions: list[Action]) -> None:
         """Roll back a pod whose binding was refused."""
@@ -301,7 +325,7 @@ class Binder:
         self._engine.forget(entry.handle)
         self._failures.put_back(entry, why, now, actions)
         if began:
-            self._engine.announce(entry.handle, _POD_DELETED, now)
+            self._state.announce(entry, _POD_DELETED, now)
             for observer in self._observers:
                 observer.rolled_back(entry, assumed.node, why.message)
 

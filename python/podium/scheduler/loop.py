@@ -8,7 +8,7 @@ changes nothing.
 
 from collections.abc import Iterable, Sequence
 
-from podium._core import Batch, Decision, Engine
+from podium._core import Batch, Decision, Engine, Eviction
 from podium.api import Pod
 from podium.api.documented import documented
 from podium.cluster.port import (
@@ -24,11 +24,22 @@ from podium.collector import collector_paused
 from podium.framework.config import SchedulerConfig
 from podium.framework.events import Action as What
 from podium.framework.events import ClusterEvent, Resource
-from podium.scheduler.binding import Binder
+from podium.framework.metrics import FrameworkMetrics
+from podium.framework.runner import Runner
+from podium.framework.state import CycleState
+from podium.scheduler.binding import Assumed, Binder
+from podium.scheduler.columns import CustomColumns
+from podium.scheduler.cycle import Cycle, Unexpected
 from podium.scheduler.events import bit, bits
 from podium.scheduler.failures import Failures, Refusal
+from podium.scheduler.fit import Misfit, Statuses
 from podium.scheduler.groups import group_of
+from podium.scheduler.handle import Services
+from podium.scheduler.inbox import Inbox
+from podium.scheduler.nodes import NodeFacts
 from podium.scheduler.observer import Attempt, Observer
+from podium.scheduler.preemption import Failed, Preemption
+from podium.scheduler.profiles import DEFAULT_PREEMPTION, Profiles
 from podium.scheduler.registrations import NATIVE_EVENTS
 from podium.scheduler.relief import Bindings, Relief
 from podium.scheduler.state import Concern, Entry, State
@@ -50,7 +61,12 @@ _BATCH = 2048
 class Scheduler:
     """All profiles of one configuration on one snapshot and one queue."""
 
-    def __init__(self, config: SchedulerConfig, observer: Observer | None = None) -> None:
+    def __init__(
+        self,
+        config: SchedulerConfig,
+        observer: Observer | None = None,
+        metrics: FrameworkMetrics | None = None,
+    ) -> None:
         self.config = config
         self.observer = observer or Observer()
         settings = config.podium
@@ -62,7 +78,7 @@ class Scheduler:
         )
         for profile in config.profiles:
             self.engine.add_profile(profile.native_json())
-        self._bits = self._register()
+        self._bits: dict[str, int] = {}
         self.engine.set_pod_events(
             bit(Resource.ASSIGNED_POD, What.ADD), bit(Resource.ASSIGNED_POD, What.DELETE)
         )
@@ -73,16 +89,30 @@ class Scheduler:
             self.relief = Relief(self.state, self.tenants, settings.tenants, settings.gangs)
         self._observers = [self.observer]
         self.failures = Failures(self.engine, self.observer, self._bits)
-        self.binder = Binder(self.engine, self.state, self.failures, self._observers)
+        self.inbox = Inbox()
+        self.binder = Binder(self.engine, self.state, self.failures, self._observers, self.inbox)
         if self.relief is not None and settings.tenants.reclaim.enabled:
             self.follow(Bindings(self.binder.waiting))
         self.state.follower = self.binder
+        columns = CustomColumns()
+        facts = NodeFacts(self.engine, self.state.nodes, columns)
+        services = Services(self.state, facts, self.binder.waiting, self.inbox, columns)
+        self._preemption = Preemption(services)
+        self.profiles = Profiles(config, services, {DEFAULT_PREEMPTION: self._preemption}, metrics)
+        if metrics is not None:
+            self.binder.watch_waits(metrics.waited)
+        self._register()
+        if self.profiles:
+            self.state.classify = self.profiles.classify
+        self._cycle = Cycle(
+            self.engine, services, self.binder, self.observer, settings.sampling == "upstream"
+        )
         self._responsible = frozenset(profile.scheduler_name for profile in config.profiles)
         self._preempting = False
         self.tries = 0
         """Scheduling cycles so far."""
 
-    def _register(self) -> dict[str, int]:
+    def _register(self) -> None:
         """Give every plugin that can reject a pod its bit in the queue's sets."""
         names = dict.fromkeys(
             name
@@ -93,10 +123,14 @@ class Scheduler:
         if self._is_fair():
             names["DRF"] = None
         everything = (ClusterEvent(Resource.WILDCARD, What.ALL),)
-        return {
-            name: 1 << self.engine.register_plugin(name, bits(NATIVE_EVENTS.get(name, everything)))
-            for name in names
-        }
+        registered = self.state.registered = {}
+        own = self.profiles.events()
+        for name in names:
+            events = own.get(name) or NATIVE_EVENTS.get(name, () if name in own else everything)
+            mask = bits(events)
+            self._bits[name] = 1 << self.engine.register_plugin(name, mask)
+            if name in own:
+                registered[name] = mask
 
     def _is_fair(self) -> bool:
         """Whether tenants take turns; all profiles have the same queueSort plugin."""
@@ -108,9 +142,15 @@ class Scheduler:
         if pod.spec.scheduling_gates:
             gates = " ".join(gate.name for gate in pod.spec.scheduling_gates)
             return Concern(held=f"waiting for scheduling gates: [{gates}]")
-        if group_of(pod, self.config.podium.gangs) is not None:
+        plugins = self.profiles.of(pod)
+        if group_of(pod, self.config.podium.gangs) is not None and not (plugins and plugins.permits):
             return Concern(held="gangs are not supported yet")
-        return _CONCERN
+        if plugins is None or not plugins.gates:
+            return _CONCERN
+        uid = pod.metadata.uid
+        concerned = plugins.concerned(pod, self.state.encoded(pod.spec))
+        status = plugins.runner.pre_enqueue(pod, concerned, self.state.gated_by(uid))
+        return _CONCERN if status.is_success else Concern(held=status.message, by=status.plugin)
 
     def step(self, events: Iterable[Event], now: int, limit: int | None = None) -> list[Action]:
         """Apply events and run up to ``limit`` scheduling cycles (None: as many as there are to run).
@@ -130,12 +170,12 @@ class Scheduler:
 
     def _step(self, events: Iterable[Event], now: int, limit: int | None) -> list[Action]:
         actions: list[Action] = []
-        self.binder.waiting.now = now
+        self.binder.waiting.now = self.inbox.now = now
         self._apply(events, now, actions)
         self.engine.flush_queue(now, MAX_PARKED)
         left = limit if limit is not None else -1
         while True:
-            self.binder.take_decisions(now, actions)
+            self._take_requests(now, actions)
             room = self._max_binds - self.binder.in_flight
             if left == 0 or room <= 0:
                 break
@@ -166,6 +206,16 @@ class Scheduler:
     def follow(self, observer: Observer) -> None:
         """Let another observer hear of bindings and roll-backs."""
         self._observers.append(observer)
+
+    def _take_requests(self, now: int, actions: list[Action]) -> None:
+        """Apply what came from plugins and other threads, in order of arrival."""
+        self.binder.take_decisions(now, actions)
+        uids, events = self.inbox.take()
+        for uid in uids:
+            entry = self.state.entry(uid)
+            if entry is not None:
+                self.engine.activate(entry.handle)
+        actions += events
 
     def _apply(self, events: Iterable[Event], now: int, actions: list[Action]) -> None:
         objects: list[Event] = []
@@ -199,13 +249,78 @@ class Scheduler:
             self.observer.timed(batch.nanos)
         placed = len(batch.pods)
         if placed:
-            self._begin_binding(batch, actions)
+            self._begin_binding(batch, now, actions)
         if batch.stopped is None:
             return placed
         entry = self.state.by_handle(batch.stopped)
-        assert batch.decision is not None, "native profiles decide in the core"
-        self._failed(entry, batch.decision, now, actions)
+        if batch.decision is None:
+            self._python_cycle(entry, now, actions)
+        else:
+            self._failed(entry, batch.decision, now, actions)
         return placed + 1
+
+    def _python_cycle(self, entry: Entry, now: int, actions: list[Action]) -> None:
+        """Run the cycle of a popped pod that Python plugins concern."""
+        plugins = self.profiles.of(entry.pod)
+        assert plugins is not None, "only profiles with Python plugins need the caller"
+        if plugins.gates and self.engine.attempts(entry.handle) > 1:
+            gate = plugins.runner.pre_enqueue(entry.pod, entry.concerned)
+            if not gate.is_success:
+                refusal = Refusal("unschedulable", gate.message, (gate.plugin,))
+                self.failures.requeue(entry, refusal, now)
+                return
+        failed = self._cycle.run(entry, plugins.runner, now, actions)
+        if failed is None:
+            return
+        state, why = failed
+        if isinstance(why, Unexpected):
+            self.failures.put_back(entry, Refusal("error", why.message), now, actions)
+            return
+        attempt = self._post_filter(entry, plugins.runner, state, why, actions)
+        self.failures.record(attempt, actions)
+        self.failures.requeue(entry, Refusal("unschedulable", attempt.message, why.plugins), now)
+
+    def _post_filter(
+        self, entry: Entry, runner: Runner, state: CycleState, why: Misfit, actions: list[Action]
+    ) -> Attempt:
+        """Ask the PostFilter plugins to make room, the native one in its place among them."""
+        self._preemption.failed = Failed(entry, runner, why)
+        self._preemption.eviction = None
+        statuses = Statuses(self.engine, entry.handle, self._preemption.services.facts, why)
+        result = runner.post_filter(state, entry.pod, statuses)
+        self._preemption.failed = None
+        eviction = self._preemption.eviction
+        text = result.status.message
+        if eviction is not None and result.status.is_success:
+            text = eviction.message
+        message = f"{why.message} {text}" if text else why.message
+        victims: list[Entry] = []
+        if result.nominated_node:
+            self.engine.nominate(entry.handle, result.nominated_node)
+            if eviction is not None and eviction.row is not None:
+                victims = self._evict(entry, eviction, result.nominated_node, actions)
+        elif result.nominated_node == "":
+            self.engine.nominate(entry.handle, None)
+        return Attempt(
+            entry,
+            "unschedulable",
+            message=message,
+            nominated=self.engine.nominated(entry.handle),
+            victims=victims,
+            feasible=self._cycle.feasible,
+        )
+
+    def _evict(self, entry: Entry, eviction: Eviction, node: str, actions: list[Action]) -> list[Entry]:
+        victims = self.state.by_handles(eviction.victims)
+        for victim in victims:
+            held = self.binder.waiting.get(victim.pod.metadata.uid)
+            if held is not None:
+                # It has no more than a place in the snapshot: there is nothing to delete.
+                held.preempt(DEFAULT_PREEMPTION, "preempted")
+            elif not victim.pod.metadata.deletion_timestamp:
+                actions.append(Preempt(victim.pod, entry.pod, node))
+        self._preempting = True
+        return victims
 
     def _detailed_cycle(self, now: int, actions: list[Action]) -> int:
         """Run one cycle, asking before it which nodes are feasible."""
@@ -215,20 +330,31 @@ class Scheduler:
         entry = self.state.by_handle(handle)
         feasible = self.engine.feasible(handle)
         batch = self.engine.run_popped(handle, now)
-        if batch.stopped is None:
+        if batch.stopped is not None and batch.decision is None:
+            self._python_cycle(entry, now, actions)
+        elif batch.stopped is None:
             node = self.engine.node_name(int(batch.rows[0]))
             self.observer.attempted(Attempt(entry, "scheduled", node=node, feasible=feasible))
-            self._begin_binding(batch, actions)
+            self._begin_binding(batch, now, actions)
         else:
             assert batch.decision is not None, "native profiles decide in the core"
             self._failed(entry, batch.decision, now, actions, feasible)
         return 1
 
-    def _begin_binding(self, batch: Batch, actions: list[Action]) -> None:
+    def _begin_binding(self, batch: Batch, now: int, actions: list[Action]) -> None:
         entries = self.state.by_handles(batch.pods.tolist())
         nodes = self.state.names_of(batch.rows.tolist())
         self.observer.placed(entries, nodes)
-        self.binder.begin_plain(entries, nodes, actions)
+        if not self.profiles:
+            self.binder.begin_plain(entries, nodes, actions)
+            return
+        for entry, node in zip(entries, nodes, strict=True):
+            plugins = self.profiles.of(entry.pod)
+            if plugins is None or not entry.concerned:
+                self.binder.begin_plain([entry], [node], actions)
+            else:
+                state = CycleState(concerned=entry.concerned)
+                self.binder.begin(Assumed(entry, node, plugins.runner, state), now, actions)
 
     def _failed(
         self,
@@ -288,10 +414,7 @@ class Scheduler:
         if eviction.row is not None:
             nominated = self.engine.node_name(eviction.row)
             self.engine.nominate(entry.handle, nominated)
-            victims = [self.state.by_handle(handle) for handle in eviction.victims]
-            staying = (v.pod for v in victims if not v.pod.metadata.deletion_timestamp)
-            actions += [Preempt(pod, entry.pod, nominated) for pod in staying]
-            self._preempting = True
+            victims = self._evict(entry, eviction, nominated, actions)
         elif eviction.result == "helpless":
             nominated = None
             self.engine.nominate(entry.handle, None)

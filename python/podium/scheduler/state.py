@@ -1,13 +1,14 @@
 """The scheduler's view of the cluster: API objects beside the core's snapshot, in step with it."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import msgspec
+import numpy as np
 
 from podium._core import Engine
-from podium.api import Node, Object, Pod, kind_of
+from podium.api import Node, Object, Pod, PodSpec, kind_of
 from podium.cluster.port import Applied, Event, Removed
 from podium.framework.events import Action, Resource
 from podium.scheduler import changes
@@ -56,11 +57,13 @@ class Concern:
     Attributes:
         foreign: another scheduler's pod.
         held: why it may not be tried yet; empty if it may.
+        by: the Python plugin that holds it; an event that this registered has it asked again.
 
     """
 
     foreign: bool = False
     held: str = ""
+    by: str = ""
 
 
 class Follower(Protocol):
@@ -82,6 +85,10 @@ class State:
         self.engine = engine
         self.tenants = tenants
         self.follower: Follower | None = None
+        self.classify: Callable[[Pod, bytes], frozenset[str] | None] | None = None
+        """Says which Python plugins a pod concerns (None: its profile has none); None: no profile has any."""
+        self.nodes_version = 0
+        """Grows with every change of a node."""
         self._concern = concern
         self.nodes: dict[str, Node] = {}
         self._pods: dict[str, Entry] = {}
@@ -92,6 +99,9 @@ class State:
         self._world: dict[tuple[str, str, str], Object] = {}
         self.foreign: dict[str, Pod] = {}
         self.held: dict[str, tuple[Pod, str]] = {}
+        self._gated: dict[str, str] = {}
+        self.registered: Mapping[str, int] = {}
+        """The events, as bits, that Python plugins wait for."""
 
     def entry(self, uid: str) -> Entry | None:
         """Return what is known of a pod, None if it is gone or was never this scheduler's concern."""
@@ -167,6 +177,8 @@ class State:
             self.foreign.pop(uid, None)
         if self.held:
             self.held.pop(uid, None)
+        if self._gated:
+            self._gated.pop(uid, None)
         if pod.status.phase in _ENDED or pod.metadata.deletion_timestamp:
             return False
         concern = self._concern(pod)
@@ -175,6 +187,8 @@ class State:
             return False
         if concern.held:
             self.held[uid] = (pod, concern.held)
+            if concern.by:
+                self._gated[uid] = concern.by
             return False
         return True
 
@@ -186,11 +200,17 @@ class State:
             for uid in fresh:
                 self.foreign.pop(uid, None)
                 self.held.pop(uid, None)
-        pods, handles = self._arrivals.add(list(fresh.values()), self._may_queue)
+                self._gated.pop(uid, None)
+        pods, handles = self._arrivals.add(
+            list(fresh.values()), self._may_queue, each=self.classify is not None
+        )
         numbers = handles.tolist()
         entries = list(map(Entry, pods, numbers))
         self._pods.update(zip([pod.metadata.uid for pod in pods], entries, strict=True))
         self._by_handle.update(zip(numbers, entries, strict=True))
+        if self.classify is not None:
+            for entry in entries:
+                self._classify(entry)
         fresh.clear()
         if self.tenants is None:
             self.engine.enqueue_many(handles, now)
@@ -198,6 +218,15 @@ class State:
         self._settle_tenants(now)
         self.tenants.assign_all(handles, pods)
         self.engine.enqueue_many(handles, now, self.tenants.created(pods))
+
+    def _classify(self, entry: Entry) -> None:
+        """Note which plugins a pod concerns; one that concerns none may be scheduled in batches."""
+        assert self.classify is not None, "asked only where a profile has Python plugins"
+        concerned = self.classify(entry.pod, self.encoded(entry.pod.spec))
+        entry.concerned = concerned or frozenset()
+        if concerned is not None:
+            handles = np.array([entry.handle], np.uint32)
+            self.engine.set_local(handles, not concerned)
 
     def _remember(self, pod: Pod, handle: int) -> Entry:
         entry = Entry(pod, handle, pod.spec.node_name or None)
@@ -218,6 +247,7 @@ class State:
         elif isinstance(item, Node):
             old = self.nodes.get(item.metadata.name)
             self.nodes[item.metadata.name] = item
+            self.nodes_version += 1
             self._named(self.engine.set_node(msgspec.json.encode(item)), item.metadata.name)
             self._tell(changes.node_changed(old, item), now)
         elif (kind := kind_of(type(item))) in changes.WORLD_KINDS:
@@ -232,7 +262,7 @@ class State:
         if entry is None:
             if pod.spec.node_name and pod.status.phase not in _ENDED:
                 self._assign(self._remember(pod, self.engine.add_pod(msgspec.json.encode(pod))), now)
-                self.engine.announce(self._pods[pod.metadata.uid].handle, _POD_ADDED, now)
+                self.announce(self._pods[pod.metadata.uid], _POD_ADDED, now)
             elif not pod.spec.node_name and self._may_queue(pod):
                 self._enqueue({pod.metadata.uid: pod}, now)
             return
@@ -247,6 +277,8 @@ class State:
         elif pod.metadata.deletion_timestamp and entry.node is None:
             self.engine.dequeue(entry.handle)
         elif entry.node is None:
+            if self.classify is not None:
+                self._classify(entry)
             self.engine.requeue(entry.handle, gated=False)
             self._tell(changes.pod_changed(Resource.TARGET_POD, old, pod), now)
 
@@ -256,7 +288,7 @@ class State:
             self._tell(changes.pod_changed(Resource.ASSIGNED_POD, old, entry.pod), now)
         else:
             self.engine.dequeue(entry.handle)
-            self.engine.announce(entry.handle, _POD_ADDED, now)
+            self.announce(entry, _POD_ADDED, now)
             if self.follower is not None:
                 self.follower.bound_by_another(entry)
 
@@ -267,11 +299,13 @@ class State:
             uid = item.metadata.uid
             self.foreign.pop(uid, None)
             self.held.pop(uid, None)
+            self._gated.pop(uid, None)
             entry = self._pods.get(uid)
             if entry is not None:
                 self._forget(entry, now)
         elif isinstance(item, Node):
             if self.nodes.pop(item.metadata.name, None) is not None:
+                self.nodes_version += 1
                 self.engine.remove_node(item.metadata.name)
                 self._tell(_NODE_DELETED, now)
         elif (kind := kind_of(type(item))) in changes.WORLD_KINDS:
@@ -287,12 +321,36 @@ class State:
         leaves_room = entry.node is not None or self.engine.nominated(entry.handle) is not None
         if leaves_room:
             self.engine.forget(entry.handle)
-            self.engine.announce(entry.handle, _POD_DELETED, now)
+            self.announce(entry, _POD_DELETED, now)
         self.engine.dequeue(entry.handle)
         self.engine.remove_pod(entry.handle)
         del self._pods[entry.pod.metadata.uid]
         del self._by_handle[entry.handle]
 
+    def gated_by(self, uid: str) -> str:
+        """Return the Python plugin that keeps a pod from the queue, empty if none does."""
+        return self._gated.get(uid, "")
+
+    def encoded(self, spec: PodSpec) -> bytes:
+        """Return a spec as JSON."""
+        return self._arrivals.encoded(spec)
+
+    def announce(self, entry: Entry, event: int, now: int) -> None:
+        """Tell the queue of something that happened to a pod on a node, or that left one."""
+        self.engine.announce(entry.handle, event, now)
+        self._ask_gates(event, now)
+
     def _tell(self, event: int, now: int) -> None:
         if event:
             self.engine.queue_event(event, now)
+            self._ask_gates(event, now)
+
+    def _ask_gates(self, event: int, now: int) -> None:
+        """Ask plugins again that keep a pod from the queue and have waited for such an event."""
+        if not self._gated:
+            return
+        asked = [uid for uid, plugin in self._gated.items() if self.registered.get(plugin, 0) & event]
+        for uid in asked:
+            pod, _ = self.held[uid]
+            if self._may_queue(pod):
+                self._enqueue({uid: pod}, now)

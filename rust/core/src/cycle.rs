@@ -213,10 +213,10 @@ pub struct Sample {
 }
 
 /// Walks the nodes from `start` and stops at the first feasible one beyond `enough`, or at one that could
-/// not be judged. `tried` was looked at
-/// before and rejected: it counts as a node looked at wherever the walk ends.
+/// not be judged, of which `look` says nothing. `tried` was looked at before and rejected: it counts as a
+/// node looked at wherever the walk ends.
 pub fn sample(
-    judged: &Judged,
+    look: impl Fn(Row) -> Option<bool>,
     rows: &[Row],
     start: usize,
     enough: usize,
@@ -227,10 +227,11 @@ pub fn sample(
     let mut failed = None;
     for i in 0..rows.len() {
         let row = rows[(start + i) % rows.len()];
-        if judged.has_failed(row) {
+        let Some(is_feasible) = look(row) else {
             failed = Some(row);
             break;
-        } else if !judged.is_feasible(row) {
+        };
+        if !is_feasible {
             rejected += usize::from(tried != Some(row));
         } else if found.len() == enough {
             break;

@@ -13,6 +13,8 @@ use crate::queue::{Bits, Entity, Nanos, Queue};
 use crate::snapshot::{PodId, PodParts, Row, Snapshot};
 use crate::status::Status;
 use crate::tenancy::DRF;
+use crate::whatif::WhatIf;
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// What may be chosen beyond the profiles.
@@ -35,7 +37,7 @@ pub struct Engine {
     pub snap: Snapshot,
     pub settings: Settings,
     profiles: Vec<Arc<Profile>>,
-    memos: Memos,
+    pub(crate) memos: Memos,
     dry_runs: DryRuns,
     pub queue: Queue,
     pub pod_events: PodEvents,
@@ -43,6 +45,9 @@ pub struct Engine {
     plugin_bits: Vec<Box<str>>,
     /// Where the next sample starts; shared by all profiles, as upstream.
     start: usize,
+    /// Pods that no plugin of the caller's concerns although their profile has some.
+    local: FxHashSet<PodId>,
+    pub(crate) whatif: WhatIf,
 }
 
 /// How a cycle ended.
@@ -74,6 +79,8 @@ impl Engine {
             pod_events: PodEvents::default(),
             plugin_bits: Vec::new(),
             start: 0,
+            local: FxHashSet::default(),
+            whatif: WhatIf::default(),
         }
     }
 
@@ -122,7 +129,17 @@ impl Engine {
     /// Removes a pod with everything assumed for it.
     pub fn remove_pod(&mut self, pod: PodId) {
         self.forget(pod);
+        self.local.remove(&pod);
         self.snap.remove_pod(pod);
+    }
+
+    /// Says whether plugins of the caller's concern a pod; at first they do if its profile has any.
+    pub fn set_local(&mut self, pod: PodId, local: bool) {
+        if local {
+            self.local.insert(pod);
+        } else {
+            self.local.remove(&pod);
+        }
     }
 
     /// The profile that is responsible for a pod.
@@ -173,7 +190,7 @@ impl Engine {
     }
 
     /// The draw that decides between equals; `None` where the heap's root does.
-    fn draw(&self, pod: PodId, attempt: u64) -> Option<u64> {
+    pub(crate) fn draw(&self, pod: PodId, attempt: u64) -> Option<u64> {
         match self.settings.choose {
             Choose::Upstream => None,
             Choose::Seeded(seed) => Some(draw(seed, &self.snap.pods[pod].uid, attempt)),
@@ -287,18 +304,31 @@ impl Engine {
             order.retain(|row| judged.is_feasible(*row));
             return Ok((order, self.snap.nodes.count()));
         }
+        let tried = judged.tried(&self.snap, pod);
+        let look = |row: Row| (!judged.has_failed(row)).then(|| judged.is_feasible(row));
+        let sample = self.sample(profile, &order, tried, look);
+        match sample.failed.and_then(|row| judged.status(&self.snap, row)) {
+            Some((_, status)) => Err(status),
+            None => Ok((sample.rows, sample.processed)),
+        }
+    }
+
+    /// Looks at `order` from where the last sample ended, until enough feasible nodes are found.
+    pub(crate) fn sample(
+        &mut self,
+        profile: &Profile,
+        order: &[Row],
+        tried: Option<Row>,
+        look: impl Fn(Row) -> Option<bool>,
+    ) -> cycle::Sample {
         let enough = if profile.score.is_empty() {
             1
         } else {
             cycle::sample_size(profile.percentage, order.len())
         };
-        let tried = judged.tried(&self.snap, pod);
-        let sample = cycle::sample(judged, &order, self.start, enough, tried);
+        let sample = cycle::sample(look, order, self.start, enough, tried);
         self.start = (self.start + sample.processed) % self.snap.nodes.count();
-        match sample.failed.and_then(|row| judged.status(&self.snap, row)) {
-            Some((_, status)) => Err(status),
-            None => Ok((sample.rows, sample.processed)),
-        }
+        sample
     }
 
     /// PostFilter of a pod that `schedule` just found unschedulable.
@@ -313,11 +343,7 @@ impl Engine {
         if let Some(rejection) = self.refused_to_tenant(pod.into()) {
             return preempt::after_rejection(&self.snap, &profile, pod, &rejection);
         }
-        let draw = match self.settings.choose {
-            // Upstream starts anywhere; the first node is as good.
-            Choose::Upstream => 0,
-            Choose::Seeded(seed) => draw(seed ^ PREEMPTION, &self.snap.pods[pod].uid, attempt),
-        };
+        let draw = self.preemption_draw(pod, attempt);
         if self.remembers(pod) && self.snap.pods[pod].nominated.is_none() {
             return self.preempt_by_memo(&profile, pod, draw);
         }
@@ -343,6 +369,15 @@ impl Engine {
             pod,
             failed,
         ))
+    }
+
+    /// Where the dry run starts.
+    pub(crate) fn preemption_draw(&self, pod: PodId, attempt: u64) -> u64 {
+        match self.settings.choose {
+            // Upstream starts anywhere; the first node is as good.
+            Choose::Upstream => 0,
+            Choose::Seeded(seed) => draw(seed ^ PREEMPTION, &self.snap.pods[pod].uid, attempt),
+        }
     }
 
     /// The same from the memo of the pod's class, where it is remembered that nothing helps.
@@ -388,9 +423,9 @@ impl Engine {
     }
 
     /// Whether a pod's class has, or gets, a memo.
-    fn remembers(&self, pod: PodId) -> bool {
+    pub(crate) fn remembers(&self, pod: PodId) -> bool {
         let seeded = matches!(self.settings.choose, Choose::Seeded(_)) && !self.settings.sample;
-        seeded && Memos::shareable(&self.snap.pods[pod])
+        seeded && !self.hypothetical() && Memos::shareable(&self.snap.pods[pod])
     }
 
     /// Takes a node for a pod: on the node's books, with all that plugins reserve. On refusal nothing
@@ -459,7 +494,7 @@ impl Engine {
 
     /// Schedules and assumes a pod that was taken off the queue.
     pub fn run_popped(&mut self, pod: PodId, now: Nanos) -> Result<Row, Stopped> {
-        let mine = |profile: &Profile| !profile.needs_caller;
+        let mine = |profile: &Profile| !profile.needs_caller || self.local.contains(&pod);
         if !self
             .profile_of(pod)
             .is_some_and(|(_, profile)| mine(&profile))

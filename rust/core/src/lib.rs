@@ -5,6 +5,7 @@
 #![deny(unsafe_code)]
 
 pub mod audit;
+pub mod caller;
 pub mod csi;
 pub mod cycle;
 pub mod diagnosis;
@@ -39,3 +40,4 @@ pub mod tenancy;
 pub mod time;
 pub mod trial;
 pub mod volume_controller;
+pub mod whatif;

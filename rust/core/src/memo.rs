@@ -15,6 +15,7 @@ mod groups;
 mod pick;
 mod scored;
 mod scratch;
+mod within;
 
 use crate::filtering::{FEASIBLE, Filters, LEFT_OUT, NO_NODE, Rejection, Verdict};
 use crate::normalize::Normalize;

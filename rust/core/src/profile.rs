@@ -70,6 +70,8 @@ pub struct Profile {
     pub pre_filter: Vec<Arc<dyn Plugin>>,
     /// In Filter order.
     pub filter: Vec<Arc<dyn Plugin>>,
+    /// Place of each of them in the whole Filter list, plugins of the caller's included.
+    filter_places: Vec<i16>,
     /// In Score order, with weights. A plugin whose PreScore is disabled stands here all the same.
     pub score: Vec<(Arc<dyn Plugin>, i64)>,
     /// Plugins that run at PreScore and have no score: they can still fail.
@@ -109,6 +111,11 @@ impl Profile {
         };
         let pre_filter = list(snap, &document.pre_filter)?;
         let filter = list(snap, &document.filter)?;
+        let place = |plugin: &Arc<dyn Plugin>| {
+            let at = document.filter.iter().position(|n| n == plugin.name());
+            at.map_or(0, |at| at as i16)
+        };
+        let filter_places = filter.iter().map(place).collect();
         let reserve = list(snap, &document.reserve)?;
         let mut pre_score_only = list(snap, &document.pre_score)?;
         let scores = |name: &str| document.score.iter().any(|(scored, _)| scored == name);
@@ -124,12 +131,19 @@ impl Profile {
             percentage: document.percentage_of_nodes_to_score.unwrap_or(0),
             pre_filter,
             filter,
+            filter_places,
             score,
             pre_score_only,
             reserve,
             needs_caller: document.needs_caller,
             preemption: Self::preemption(&document)?,
         })
+    }
+
+    /// The place of a native plugin in the whole Filter list.
+    pub fn place(&self, name: &str) -> i16 {
+        let at = self.filter.iter().position(|plugin| plugin.name() == name);
+        at.map_or(0, |at| self.filter_places[at])
     }
 
     fn before_devices(document: &Document, pre_filter: &[Arc<dyn Plugin>]) -> Vec<&'static str> {

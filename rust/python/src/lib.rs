@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 
+mod caller;
 mod drf;
 mod engine;
 mod errors;
@@ -10,6 +11,7 @@ mod groups;
 mod quantity;
 mod queue;
 mod tenants;
+mod views;
 mod volume_controller;
 
 /// Lets one plugin make its deliberate mistake; the empty name none.
@@ -30,6 +32,8 @@ mod core_module {
     use crate::set_mutation;
 
     #[pymodule_export]
+    use crate::caller::Opened;
+    #[pymodule_export]
     use crate::drf::FairShares;
     #[pymodule_export]
     use crate::engine::{Decision, Engine, Eviction};
@@ -37,6 +41,8 @@ mod core_module {
     use crate::quantity::Quantity;
     #[pymodule_export]
     use crate::queue::Batch;
+    #[pymodule_export]
+    use crate::views::Columns;
     #[pymodule_export]
     use crate::volume_controller::VolumeController;
 }

@@ -126,6 +126,7 @@ def _finish(kube: _Part, own: _Part, registry: Registry) -> SchedulerConfig:
     return SchedulerConfig(
         profiles=[builder.finish(wire.percentage_of_nodes_to_score) for builder in builders],
         podium=own.value,
+        registry=registry,
         parallelism=wire.parallelism,
         percentage_of_nodes_to_score=wire.percentage_of_nodes_to_score,
         pod_initial_backoff_seconds=wire.pod_initial_backoff_seconds,

@@ -10,6 +10,7 @@ from podium.framework.config.podium import PodiumSettings
 from podium.framework.config.v1 import ClientConnection, Extender, LeaderElection
 from podium.framework.native import NATIVE_PLUGINS
 from podium.framework.points import CYCLE_POINTS
+from podium.framework.registry import Registry
 
 #: The points that the core takes part in.
 _NATIVE_POINTS: Final = ("preFilter", "filter", "preScore", "score", "reserve", "postFilter")
@@ -49,12 +50,14 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     def native_json(self) -> bytes:
         """Return the profile as the core reads it: native plugins only, every argument, camel case.
 
-        ``needsCaller`` tells the core not to schedule batches on its own.
+        ``needsCaller`` tells the core not to schedule batches on its own. The list of filters is whole: the
+        core tells the caller at which place of it a native plugin rejects a node.
         """
         native = {
             point: [entry for entry in self.points[point] if entry[0] in NATIVE_PLUGINS]
             for point in _NATIVE_POINTS
         }
+        native["filter"] = self.points["filter"]
         document: dict[str, Any] = {
             "schedulerName": self.scheduler_name,
             "percentageOfNodesToScore": self.percentage_of_nodes_to_score,
@@ -74,6 +77,7 @@ class SchedulerConfig(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         profiles: at least one; all have the same queueSort plugin.
         podium: Podium's own settings.
+        registry: where the plugins that the profiles name come from.
         extenders: in the order in which they are asked, ignorable ones last.
         warnings: what is accepted but has a cost or no effect, one line each.
         pod_initial_backoff_seconds, pod_max_backoff_seconds: the queue's backoff.
@@ -91,6 +95,7 @@ class SchedulerConfig(msgspec.Struct, frozen=True, kw_only=True):
     enable_profiling: bool
     enable_contention_profiling: bool
     delay_cache_until_active: bool
+    registry: Registry
     extenders: tuple[Extender, ...] = ()
     warnings: tuple[str, ...] = ()
 

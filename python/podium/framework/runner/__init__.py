@@ -64,6 +64,7 @@ class Runner:
 
         """
         calls = Calls(observer, timer)
+        self._profile = profile
         self._plugins = plugins
         self._members = Members.of(profile.points, plugins)
         self._calls = calls
@@ -73,6 +74,14 @@ class Runner:
         self._score = ScoreRunner(calls, self._members)
         self._binding = BindingRunner(calls, self._members, max_permit_wait)
         self._binders = profile.names("bind")
+
+    def place(self, point: str, name: str) -> int:
+        """Return a plugin's place in the profile's list of a point."""
+        return next(member.order for member in self._members.by_point[point] if member.name == name)
+
+    def has(self, point: str, name: str) -> bool:
+        """Whether the profile has a plugin, native or not, at a point."""
+        return name in self._profile.names(point)
 
     def names(self, point: str) -> list[str]:
         """Return the plugins that this runner calls at a point, in order."""

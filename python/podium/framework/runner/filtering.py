@@ -4,6 +4,7 @@ Rules: ``RunFilterPlugins`` and ``RunPostFilterPlugins`` of
 ``k8s.io/kubernetes/pkg/scheduler/framework/runtime`` at v1.37.2.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,18 +29,38 @@ class FilterOutcome:
         status: success, or the error that ends the cycle (``first`` and ``rejected`` are then incomplete).
         first: int16, shape (nodes,): the place in the profile's list of the first plugin that rejected the
             node, native plugins included; -1 where none did.
-        rejected: the nodes that Python plugins rejected, grouped by plugin, code and reasons.
+        answers: the answers of Python plugins, each with the nodes that it rejected first.
+        more: further rejections.
 
     """
 
     status: Status
     first: NDArray[np.int16]
-    rejected: tuple[RejectedNodes, ...] = ()
+    answers: tuple["Answer", ...] = ()
+    more: tuple[RejectedNodes, ...] = ()
+
+    @property
+    def rejected(self) -> tuple[RejectedNodes, ...]:
+        """The nodes that Python plugins rejected, grouped by plugin, code and reasons."""
+        return tuple(group for answer in self.answers for group in answer.groups()) + self.more
 
     @property
     def feasible(self) -> NDArray[np.bool_]:
         """Which nodes passed every filter, shape (nodes,)."""
         return self.first < 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """What one plugin answered, and the nodes, shape (nodes,), whose first rejection it is."""
+
+    plugin: str
+    result: FilterResult
+    out: NDArray[np.bool_]
+
+    def groups(self) -> Iterator[RejectedNodes]:
+        """Split the nodes by code and reasons; done only where somebody asks why."""
+        return group_rejections(self.plugin, self.result, self.out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,28 +77,34 @@ class FilterRunner:
 
         ``native_first`` says which native plugin rejected each node first, as in ``FilterOutcome.first``.
         """
-        first = np.full(len(nodes), -1, np.int16) if native_first is None else native_first.astype(np.int16)
-        last = -1 if native_first is None else int(first.max(initial=-1))
-        rejected: list[RejectedNodes] = []
+        first = np.full(len(nodes), -1, np.int16) if native_first is None else native_first.copy()
+        last: int | None = None
+        answers: list[Answer] = []
+        candidates = first < 0
         for member in self.members.at("filter", state):
-            candidates = first < 0 if last <= member.order else (first < 0) | (first > member.order)
-            if member.name in state.skip_filter or not np.count_nonzero(candidates):
+            if member.name in state.skip_filter:
                 continue
-            result = self._ask(member, state, pod, nodes.with_candidates(candidates))
+            if last is None:
+                last = int(first.max(initial=-1))
+            asked = candidates if last <= member.order else candidates | (first > member.order)
+            if not np.count_nonzero(asked):
+                continue
+            result = self._ask(member, state, pod, nodes.with_candidates(asked))
             if isinstance(result, Status):
-                return FilterOutcome(result, first, tuple(rejected))
-            out = candidates > result.mask
+                return FilterOutcome(result, first, tuple(answers))
+            out = asked > result.mask
             if not np.count_nonzero(out):
                 continue
-            groups = list(group_rejections(member.name, result, out))
-            unusable = [group.status for group in groups if not group.status.is_rejected]
-            if unusable:
-                status = error(f'running "{member.name}" filter plugin', unusable[0])
-                return FilterOutcome(status, first, tuple(rejected))
+            answer = Answer(member.name, result, out)
+            unusable = _unusable(answer)
+            if unusable is not None:
+                status = error(f'running "{member.name}" filter plugin', unusable)
+                return FilterOutcome(status, first, tuple(answers))
             # A native plugin further down the list had rejected some of them; the first one counts.
-            first[out] = member.order
-            rejected += groups
-        return FilterOutcome(SUCCESS, first, tuple(rejected))
+            np.copyto(first, member.order, where=out)
+            candidates = candidates > out
+            answers.append(answer)
+        return FilterOutcome(SUCCESS, first, tuple(answers))
 
     def _ask(self, member: Member, state: CycleState, pod: Pod, nodes: NodesView) -> FilterResult | Status:
         answer = self.calls.run(
@@ -90,6 +117,14 @@ class FilterRunner:
             return error(f'running "{member.name}" filter plugin', answer.status)
         result: FilterResult = answer
         return result
+
+
+def _unusable(answer: Answer) -> Status | None:
+    """Return a status of the answer that is no rejection, None if all are."""
+    code = answer.result.code
+    if isinstance(code, Code) and code.is_rejected:
+        return None
+    return next((group.status for group in answer.groups() if not group.status.is_rejected), None)
 
 
 def _filter_code(result: FilterResult) -> Code:

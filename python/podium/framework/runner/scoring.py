@@ -37,15 +37,23 @@ class PluginScores:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreOutcome:
-    """The scores of all Python plugins, or the error that ends the cycle.
-
-    ``total`` is the weighted sum, int64 of shape (nodes,), 0 for nodes that are not feasible; the scores of
-    native plugins are to be added.
-    """
+    """The scores of all Python plugins, or the error that ends the cycle."""
 
     status: Status
     plugins: tuple[PluginScores, ...]
-    total: NDArray[np.int64]
+    candidates: NDArray[np.bool_]
+
+    @property
+    def total(self) -> NDArray[np.int64]:
+        """The weighted sum, int64 of shape (nodes,), 0 for nodes that are not feasible."""
+        total = np.zeros(len(self.candidates), np.int64)
+        self.add_to(total)
+        return total * self.candidates
+
+    def add_to(self, totals: NDArray[np.int64]) -> None:
+        """Add the weighted scores to those of the native plugins; other nodes get any number."""
+        for own in self.plugins:
+            totals += own.weighted
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,30 +84,27 @@ class ScoreRunner:
 
     def score(self, state: CycleState, pod: Pod, nodes: NodesView) -> ScoreOutcome:
         """Run Score of every plugin, then NormalizeScore, then check the range and add up."""
-        count, candidates = len(nodes), nodes.candidates
+        candidates = nodes.candidates
         active = [member for member in self.members.at("score", state) if member.name not in state.skip_score]
         raw: list[NDArray[np.int64]] = []
         for member in active:
             answer = self._score(member, state, pod, nodes)
             if isinstance(answer, Failure):
-                return _failed(f'running Score plugins: plugin "{member.name}" failed with', answer, count)
+                return _failed(
+                    f'running Score plugins: plugin "{member.name}" failed with', answer, candidates
+                )
             raw.append(answer)
-        total = np.zeros(count, np.int64)
         plugins = []
         for member, scores in zip(active, raw, strict=True):
             answer = self._normalize(member, state, pod, nodes, scores)
             if isinstance(answer, Failure):
                 text = f'running Normalize on Score plugins: plugin "{member.name}" failed with'
-                return _failed(text, answer, count)
+                return _failed(text, answer, candidates)
             plugins.append(PluginScores(member.name, member.weight, scores, answer))
         failure = _check_ranges(plugins, candidates)
         if failure is not None:
-            return _failed("applying score defaultWeights on Score plugins", failure, count)
-        for own in plugins:
-            total += own.weighted
-        if np.count_nonzero(candidates) < count:
-            total *= candidates
-        return ScoreOutcome(SUCCESS, tuple(plugins), total)
+            return _failed("applying score defaultWeights on Score plugins", failure, candidates)
+        return ScoreOutcome(SUCCESS, tuple(plugins), candidates)
 
     def _score(self, member: Member, state: CycleState, pod: Pod, nodes: NodesView) -> Any:
         return self.calls.run(
@@ -140,5 +145,5 @@ def _check_ranges(plugins: list[PluginScores], candidates: NDArray[np.bool_]) ->
     return None
 
 
-def _failed(text: str, failure: Failure, nodes: int) -> ScoreOutcome:
-    return ScoreOutcome(error(text, failure.status), (), np.zeros(nodes, np.int64))
+def _failed(text: str, failure: Failure, candidates: NDArray[np.bool_]) -> ScoreOutcome:
+    return ScoreOutcome(error(text, failure.status), (), candidates)

@@ -392,6 +392,11 @@ impl Snapshot {
         !self.nominations.is_empty()
     }
 
+    /// All pods nominated to a node.
+    pub fn nominated_to(&self, node: Symbol) -> &[PodId] {
+        self.nominations.on(node)
+    }
+
     /// Changes whenever a nomination does, anywhere or on one row.
     pub fn nominations_version(&self) -> u64 {
         self.nominations.version()

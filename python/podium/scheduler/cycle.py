@@ -1,0 +1,182 @@
+"""The scheduling cycle of a pod that Python plugins concern.
+
+    PreFilter → Filter → (PostFilter, if no node is left) → PreScore → Score → the best → assumed
+    → Reserve → Permit → the binding cycle
+
+The core answers for the native plugins with one array per step; each Python plugin is called once per point.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium._core import Engine, Opened
+from podium.cluster.port import Action
+from podium.framework.runner import FilterOutcome, PreFilterStep, RejectedNodes, Runner
+from podium.framework.state import CycleState
+from podium.framework.status import Code, Status
+from podium.scheduler.binding import Assumed, Binder
+from podium.scheduler.failures import Refusal
+from podium.scheduler.fit import Misfit, no_fit, no_fit_as_such
+from podium.scheduler.handle import Services
+from podium.scheduler.nodes import SnapshotNodes, mask_of
+from podium.scheduler.observer import Attempt, Observer
+from podium.scheduler.preemption import judge_one
+from podium.scheduler.state import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Unexpected:
+    """The cycle ended with an error: no plugin is to blame."""
+
+    message: str
+
+
+@dataclass(slots=True)
+class Cycle:
+    """Runs cycles with the plugins of one profile."""
+
+    engine: Engine
+    services: Services
+    binder: Binder
+    observer: Observer
+    sampling: bool
+    feasible: list[str] | None = None
+    """The nodes that passed every filter in the last cycle, where the observer wants them."""
+
+    def run(
+        self, entry: Entry, runner: Runner, now: int, actions: list[Action]
+    ) -> tuple[CycleState, Misfit | Unexpected] | None:
+        """Run the cycle of a popped pod; returns why no node was found, None if the pod is on its way."""
+        state = CycleState(concerned=entry.concerned)
+        found = self._find(entry, runner, state)
+        if not isinstance(found, int):
+            return state, found
+        self._place(Assumed(entry, self.engine.node_name(found), runner, state), found, now, actions)
+        return None
+
+    def _find(self, entry: Entry, runner: Runner, state: CycleState) -> int | Misfit | Unexpected:
+        """Return the row of the best node. No view outlives this call, or assuming would copy columns."""
+        engine, pod = self.engine, entry.pod
+        self.feasible = [] if self.observer.detailed else None
+        nowhere = engine.no_nodes()
+        if nowhere is not None:
+            return Misfit(nowhere.message, (), np.empty(0, np.uint8))
+        view = self.services.view()
+        opened = engine.open(entry.handle)
+        if opened.failed is not None:
+            return Unexpected(opened.failed)
+        steps = _steps(opened)
+        beyond = next((step for name, step in steps.items() if not runner.has("preFilter", name)), None)
+        if beyond is not None:
+            return no_fit_as_such(len(view), beyond.status, ())
+        outcome = runner.pre_filter(state, pod, view, steps)
+        if not outcome.status.is_success:
+            if not outcome.status.is_rejected:
+                return Unexpected(outcome.status.message)
+            return no_fit_as_such(len(view), outcome.status, outcome.narrowed_by)
+        first, left_out = opened.first, None
+        if outcome.node_names is not None:
+            left_out = ~mask_of(outcome.node_names, self.services.facts)
+            first[left_out] = 0
+        filtered = runner.filter(state, pod, view, first)
+        if not filtered.status.is_success:
+            return Unexpected(filtered.status.message)
+        if opened.contested:
+            filtered = self._contest(entry, runner, state, opened, filtered)
+        feasible = filtered.feasible
+        if self.sampling:
+            feasible = engine.sampled(entry.handle, feasible)
+        count = np.count_nonzero(feasible)
+        if self.feasible is not None:
+            self.feasible = self._names(view, feasible)
+        if count == 0:
+            narrowed = (left_out, outcome.narrowed_by)
+            return no_fit(engine, entry.handle, filtered.first, filtered.rejected, narrowed)
+        if count == 1:
+            return self.services.facts.row(int(feasible.argmax()))
+        return self._best(entry, runner, state, view.with_candidates(feasible))
+
+    def _best(self, entry: Entry, runner: Runner, state: CycleState, view: SnapshotNodes) -> int | Unexpected:
+        engine, facts, feasible = self.engine, self.services.facts, view.candidates
+        nominated = engine.nominated(entry.handle)
+        if nominated is not None and nominated in facts.positions and feasible[facts.index(nominated)]:
+            return facts.row(facts.index(nominated))
+        status = runner.pre_score(state, entry.pod, view)
+        if not status.is_success:
+            return Unexpected(status.message)
+        scores = runner.score(state, entry.pod, view)
+        if not scores.status.is_success:
+            return Unexpected(scores.status.message)
+        totals = engine.native_totals(entry.handle, feasible)
+        scores.add_to(totals)
+        row = engine.winner(entry.handle, engine.attempts(entry.handle), feasible, totals)
+        return Unexpected("no node won") if row is None else row
+
+    def _names(self, view: SnapshotNodes, feasible: NDArray[np.bool_]) -> list[str]:
+        passed = set(view.names[feasible])
+        return [name for name in self.engine.node_order() if name in passed]
+
+    def _contest(
+        self, entry: Entry, runner: Runner, state: CycleState, opened: Opened, filtered: FilterOutcome
+    ) -> FilterOutcome:
+        """Let the Python filters see contested nodes with the pods that are nominated there."""
+        first, more = filtered.first, list(filtered.more)
+        for at in opened.contested:
+            if first[at] >= 0:
+                continue
+            refused = self._with_nominated(entry, runner, state, self.services.facts.row(at))
+            if refused is None:
+                continue
+            if not refused.is_rejected:
+                return FilterOutcome(refused, first)
+            first[at] = runner.place("filter", refused.plugin)
+            more.append(RejectedNodes(refused, np.array([at], np.intp)))
+        return FilterOutcome(filtered.status, first, filtered.answers, tuple(more))
+
+    def _with_nominated(self, entry: Entry, runner: Runner, state: CycleState, row: int) -> Status | None:
+        engine, known = self.engine, self.services.state
+        engine.begin_overlay()
+        try:
+            clone = state.clone()
+            for handle in engine.nominated_above(entry.handle, row):
+                engine.place_in_overlay(handle, row)
+                view = self.services.view()
+                node = view.row(view.index(engine.node_name(row)))
+                runner.add_pod(clone, entry.pod, known.by_handle(handle).pod, node)
+            return judge_one(self.services, runner, clone, (entry.pod, row))
+        finally:
+            engine.end_overlay()
+
+    def _place(self, assumed: Assumed, row: int, now: int, actions: list[Action]) -> None:
+        """Assume, Reserve, Permit; whoever refuses sends the pod back the one way there is."""
+        entry, node, state = assumed.entry, assumed.node, assumed.state
+        runner, binder = assumed.runner, self.binder
+        assert runner is not None, "this cycle is for pods with Python plugins"
+        refused = self.engine.assume(entry.handle, row)
+        if refused is not None:
+            text = f'running Reserve plugin "{refused[0]}": {refused[1]}'
+            binder.roll_back(assumed, Refusal("error", text), now, actions)
+            return
+        status = runner.reserve(state, entry.pod, node)
+        if not status.is_success:
+            binder.roll_back(assumed, Refusal.on_one_node(status), now, actions)
+            return
+        outcome = runner.permit(state, entry.pod, node)
+        waits = outcome.waits if outcome.status.code is Code.WAIT else None
+        if waits is None and not outcome.status.is_success:
+            binder.roll_back(assumed, Refusal.on_one_node(outcome.status), now, actions)
+            return
+        self.observer.placed([entry], [node])
+        if self.observer.detailed:
+            result = "waiting" if waits else "scheduled"
+            self.observer.attempted(Attempt(entry, result, node=node, feasible=self.feasible))
+        binder.begin(assumed, now, actions, waits)
+
+
+def _steps(opened: Opened) -> dict[str, PreFilterStep]:
+    return {
+        plugin: PreFilterStep(Status(Code(code), tuple(reasons)), None if names is None else frozenset(names))
+        for plugin, code, reasons, names in opened.steps
+    }

@@ -1,0 +1,109 @@
+"""Why no node takes a pod, where plugins of both kinds have a say: kube-scheduler's FitError."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium._core import Engine
+from podium.framework.runner import RejectedNodes
+from podium.framework.status import Code, Status
+from podium.scheduler.nodes import NodeFacts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Misfit:
+    """A cycle in which no node was left.
+
+    Attributes:
+        message: kube-scheduler's text, without what PostFilter has to say.
+        plugins: those that rejected the pod or some node.
+        codes: uint8, shape (nodes,): the code of each node's status.
+        rejected: the nodes that Python plugins rejected.
+        as_such: the status of PreFilter where that rejected the pod before any node was judged.
+
+    """
+
+    message: str
+    plugins: tuple[str, ...]
+    codes: NDArray[np.uint8]
+    rejected: tuple[RejectedNodes, ...] = ()
+    as_such: Status | None = None
+    left_out: NDArray[np.bool_] | None = None
+    absent: Status = field(default_factory=Status)
+
+
+def no_fit_as_such(nodes: int, status: Status, narrowed_by: tuple[str, ...]) -> Misfit:
+    """Say that PreFilter rejected the pod."""
+    plugins = tuple(sorted({status.plugin, *narrowed_by} - {""}))
+    codes = np.full(nodes, int(status.code), np.uint8)
+    return Misfit(f"0/{nodes} nodes are available: {status.message}.", plugins, codes, as_such=status)
+
+
+def no_fit(
+    engine: Engine,
+    pod: int,
+    first: NDArray[np.int16],
+    rejected: tuple[RejectedNodes, ...],
+    narrowed: tuple[NDArray[np.bool_] | None, tuple[str, ...]],
+) -> Misfit:
+    """Say that every node was rejected.
+
+    ``first`` is as in ``FilterOutcome``; ``narrowed`` says which nodes PreFilter left out, and by whom.
+    """
+    left_out, narrowed_by = narrowed
+    counts: Counter[str] = Counter()
+    plugins: set[str] = set()
+    codes = engine.codes(pod)
+    native = first >= 0
+    for group in rejected:
+        native[group.rows] = False
+        codes[group.rows] = int(group.status.code)
+        plugins.add(group.status.plugin)
+        counts.update(dict.fromkeys(group.status.reasons, len(group.rows)))
+    absent = Status.unresolvable(f"node(s) didn't satisfy plugin(s) [{' '.join(narrowed_by)}]")
+    if left_out is not None:
+        native &= ~left_out
+        codes[left_out] = int(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
+        if left_out.any():
+            plugins.update(narrowed_by)
+            counts[absent.message] += int(np.count_nonzero(left_out))
+    reasons, blamed = engine.reasons(pod, native)
+    counts.update(dict(reasons))
+    plugins.update(blamed)
+    text = ", ".join(sorted(f"{count} {reason}" for reason, count in counts.items()))
+    message = f"0/{len(first)} nodes are available:{f' {text}.' if text else ''}"
+    return Misfit(message, tuple(sorted(plugins)), codes, rejected, left_out=left_out, absent=absent)
+
+
+@dataclass(frozen=True, slots=True)
+class Statuses:
+    """See ``podium.framework.results.NodeStatuses``."""
+
+    engine: Engine
+    pod: int
+    facts: NodeFacts
+    misfit: Misfit
+
+    def get(self, node_name: str) -> Status:
+        """Return the status of a node."""
+        misfit = self.misfit
+        if misfit.as_such is not None:
+            return misfit.as_such
+        at = self.facts.index(node_name)
+        for group in misfit.rejected:
+            if at in group.rows:
+                return group.status
+        if misfit.left_out is not None and misfit.left_out[at]:
+            return misfit.absent
+        native = self.engine.native_status(self.pod, self.facts.row(at))
+        if native is None:
+            return Status()
+        plugin, code, reasons = native
+        return Status(Code(code), tuple(reasons), plugin)
+
+    def nodes_with(self, code: Code) -> list[str]:
+        """Return the nodes with a code, in snapshot order."""
+        wanted = {self.facts.names[at] for at in np.flatnonzero(self.misfit.codes == int(code))}
+        return [name for name in self.engine.node_order() if name in wanted]

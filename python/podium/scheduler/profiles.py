@@ -1,0 +1,131 @@
+"""The Python plugins of the profiles: made once, and asked which pods concern them."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from podium.api import Pod
+from podium.errors import PluginError
+from podium.framework.config import Profile, SchedulerConfig
+from podium.framework.events import ClusterEvent
+from podium.framework.hints import HintTable
+from podium.framework.metrics import FrameworkMetrics
+from podium.framework.plugin import Plugin
+from podium.framework.registry import Registry, instantiate
+from podium.framework.runner import Runner
+from podium.scheduler.handle import PluginHandle, Services
+
+DEFAULT_PREEMPTION: Final = "DefaultPreemption"
+
+#: Answers of ``applies_to`` kept; beyond that the table starts afresh.
+_CLASSES: Final = 1 << 16
+
+
+class ProfilePlugins:
+    """The Python plugins of one profile."""
+
+    def __init__(
+        self,
+        profile: Profile,
+        registry: Registry,
+        services: Services,
+        stand_ins: Mapping[str, Any],
+        metrics: FrameworkMetrics | None = None,
+    ) -> None:
+        handles: list[PluginHandle] = []
+
+        def make(name: str) -> Plugin:
+            info = registry.get(name)
+            if info is None:
+                raise PluginError(f'profile "{profile.scheduler_name}": there is no plugin "{name}"')
+            handles.append(PluginHandle(profile.scheduler_name, name, services))
+            return instantiate(info, profile.args.get(name), handles[-1])
+
+        self.profile = profile
+        self.plugins = {name: make(name) for name in profile.python_plugins()}
+        self._stand_ins = frozenset(
+            name for name in stand_ins if self.plugins and name in profile.names("postFilter")
+        )
+        extra = {name: stand_ins[name] for name in self._stand_ins}
+        name = profile.scheduler_name
+        self.runner = Runner(
+            profile,
+            {**self.plugins, **extra},
+            observer=None if metrics is None else metrics.observer(name),
+            timer=None if metrics is None else metrics.timer,
+        )
+        if metrics is not None:
+            metrics.watch(self.runner, name)
+        for handle in handles:
+            handle.runner = self.runner
+        self.hints = HintTable.of(self.plugins)
+        cycle = ("preFilter", "filter", "postFilter", "preScore", "score", "reserve", "permit", "preEnqueue")
+        self.in_cycle = frozenset(
+            name for point in cycle for name in self.runner.names(point) if name in self.plugins
+        )
+        """Plugins that are called in the scheduling cycle."""
+        self.gates = frozenset(self.runner.names("preEnqueue")) - self._stand_ins
+        self.permits = frozenset(self.runner.names("permit"))
+        self._classes: dict[Any, frozenset[str]] = {}
+
+    def concerned(self, pod: Pod, spec: bytes) -> frozenset[str]:
+        """Return the plugins that concern a pod; asked once per class.
+
+        Two pods are of one class if they have the same namespace, labels, annotations, owners' kinds and
+        spec; ``spec`` is its encoding.
+        """
+        meta = pod.metadata
+        key = (
+            spec,
+            meta.namespace,
+            tuple(meta.labels.items()) if meta.labels else (),
+            tuple(meta.annotations.items()) if meta.annotations else (),
+            tuple((owner.kind, owner.controller) for owner in meta.owner_references or ()),
+        )
+        known = self._classes.get(key)
+        if known is None:
+            if len(self._classes) >= _CLASSES:
+                self._classes.clear()
+            known = self.runner.concerned(pod).difference(self._stand_ins)
+            known = known | self._stand_ins if known else known
+            self._classes[key] = known
+        return known
+
+
+class Profiles:
+    """All profiles that have Python plugins, by scheduler name."""
+
+    def __init__(
+        self,
+        config: SchedulerConfig,
+        services: Services,
+        stand_ins: Mapping[str, Any],
+        metrics: FrameworkMetrics | None = None,
+    ) -> None:
+        self._by_name = {
+            profile.scheduler_name: ProfilePlugins(profile, config.registry, services, stand_ins, metrics)
+            for profile in config.profiles
+            if profile.python_plugins()
+        }
+
+    def __bool__(self) -> bool:
+        return bool(self._by_name)
+
+    def __iter__(self) -> Iterator[ProfilePlugins]:
+        return iter(self._by_name.values())
+
+    def events(self) -> dict[str, tuple[ClusterEvent, ...]]:
+        """Return what each Python plugin that can reject a pod has registered, in any profile."""
+        events: dict[str, tuple[ClusterEvent, ...]] = {}
+        for plugins in self:
+            for name, items in plugins.hints.by_plugin.items():
+                events[name] = (*events.get(name, ()), *(item.event for item in items))
+        return events
+
+    def classify(self, pod: Pod, spec: bytes) -> frozenset[str] | None:
+        """Return the plugins that concern a pod, None if its profile is native."""
+        plugins = self.of(pod)
+        return None if plugins is None else plugins.concerned(pod, spec)
+
+    def of(self, pod: Pod) -> ProfilePlugins | None:
+        """Return the plugins that are responsible for a pod, None if its profile is native."""
+        return self._by_name.get(pod.spec.scheduler_name)
