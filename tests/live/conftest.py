@@ -15,15 +15,13 @@ from tests.live.objects import Api
 HERE = Path(__file__).resolve().parent
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Give the first build time, and run the deep tests on request alone."""
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give the first build time."""
     for item in items:
         if HERE not in item.path.parents:
             continue
         if {"plane", "own_plane"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.timeout(1800))
-        if item.get_closest_marker("deep") and "deep" not in config.option.markexpr:
-            item.add_marker(pytest.mark.skip(reason="takes minutes: run with -m deep"))
 
 
 def _build() -> None:

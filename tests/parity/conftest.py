@@ -37,15 +37,13 @@ def _build() -> Path:
     return fresh.replace(BINARY)
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Give tests that need the oracle time for its first build, and run the deep ones on request alone."""
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give tests that need the oracle time for its first build."""
     for item in items:
         if HERE not in item.path.parents:
             continue
         if "oracle" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.timeout(1800))  # the first build compiles most of Kubernetes
-        if item.get_closest_marker("deep") and "deep" not in config.option.markexpr:
-            item.add_marker(pytest.mark.skip(reason="takes minutes: run with -m deep"))
 
 
 @pytest.fixture(scope="session")
