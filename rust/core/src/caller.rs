@@ -119,9 +119,10 @@ impl Engine {
         if self.remembers(pod) {
             let memos = &mut self.memos;
             let (memo, _) = memos.get(&self.snap, (index, &profile), &self.snap.pods[pod])?;
-            let crowded = memo.crowded(&mut self.snap, pod);
+            let own = memo.crowd(&mut self.snap, pod);
+            let crowded = memo.crowded(own.as_deref());
             let verdicts = memo.verdicts();
-            return Ok(read(&self.snap, memo.filters(), &verdicts, &crowded));
+            return Ok(read(&self.snap, memo.filters(), &verdicts, crowded));
         }
         let judged = Judged::new(&mut self.snap, &profile, pod).map_err(Refusal::Rejected)?;
         Ok(read(
