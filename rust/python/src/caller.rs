@@ -16,6 +16,9 @@ type Refusal = (&'static str, u8, Vec<String>);
 /// Plugin, code, reasons, and the only nodes it leaves.
 type Step = (&'static str, u8, Vec<String>, Option<Vec<String>>);
 
+/// Reasons, each with how many nodes gave it, and the plugins that did.
+type Reasons = (Vec<(String, usize)>, Vec<&'static str>);
+
 /// Rows to try, how many candidates are enough, and what preemption comes to if nothing is to be tried.
 type Plan = (Vec<Row>, usize, Option<Py<Eviction>>);
 
@@ -122,11 +125,7 @@ impl Engine {
         Ok(self.lock()?.no_nodes().map(Decision::from))
     }
 
-    fn reasons(
-        &self,
-        pod: u32,
-        within: PyReadonlyArray1<'_, bool>,
-    ) -> PyResult<(Vec<(String, usize)>, Vec<&'static str>)> {
+    fn reasons(&self, pod: u32, within: PyReadonlyArray1<'_, bool>) -> PyResult<Reasons> {
         let mut engine = self.lock()?;
         let id = Self::pod(&engine, pod)?;
         let within = per_node(&within, engine.snap.nodes.count())?;
