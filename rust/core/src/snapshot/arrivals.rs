@@ -1,6 +1,7 @@
 //! Pods enter, change and leave the snapshot.
 
 use super::Snapshot;
+use super::changes::Change;
 use super::pods::{Pod, PodId};
 use crate::intern::Symbol;
 use crate::object;
@@ -220,9 +221,18 @@ impl Snapshot {
         }
         record.kept = before.kept && record.nominated == before.nominated;
         record.tenant = before.tenant;
+        if let Some(row) = nominated_on.filter(|_| seen) {
+            // Who is kept from the node by this pod may be let in now, or the other way round.
+            self.changes.push(Change::Node { row });
+        }
         if stays {
             record.row = before.row;
             record.charged = before.charged;
+            if let Some(row) = before.row.filter(|_| bound && self.frozen_at.is_some()) {
+                // kube-scheduler takes the pod off its node and puts it back, which brings what it has
+                // noted of the node's images up to date.
+                self.changes.push(Change::Node { row });
+            }
         } else {
             self.unplace(id);
         }
