@@ -67,7 +67,7 @@ def test_a_victim_that_takes_its_time_holds_the_nominated_node(api: Api):
         eventually(lambda: len(api.placements()) == 1, 60)
         api.create(_PODS, pod("urgent", requests={"cpu": "5"}, priorityClassName="system-cluster-critical"))
         eventually(lambda: api.pod("urgent")["status"].get("nominatedNodeName") == "node-0000", 60)
-        assert "deletionTimestamp" in api.pod("victim")["metadata"]
+        eventually(lambda: "deletionTimestamp" in api.pod("victim")["metadata"], 60)
         conditions = {c["type"]: c for c in api.pod("victim")["status"]["conditions"]}
         assert conditions["DisruptionTarget"]["reason"] == "PreemptionByScheduler"
         # Whoever is less important may not take the room meanwhile.
