@@ -137,25 +137,9 @@ async def preempt(client: KubeClient, action: Preempt) -> None:
         ApiError, Unreachable: it stays.
 
     """
-    meta = action.victim.metadata
-    path = path_of(_PODS, meta.namespace, meta.name)
     scheduler = action.by.spec.scheduler_name
-    condition = {
-        "type": "DisruptionTarget",
-        "status": "True",
-        "reason": "PreemptionByScheduler",
-        "message": f"{scheduler}: preempting to accommodate a higher priority pod",
-        "lastProbeTime": None,
-        "lastTransitionTime": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-    }
-    patch = {"metadata": {"uid": meta.uid}, "status": {"conditions": [condition]}}
-    try:
-        await _persist(lambda: client.patch(f"{path}/status", patch, STRATEGIC))
-        # The uid keeps a new pod of the same name alive.
-        await _persist(lambda: client.delete(path, _delete_options(meta.uid)))
-    except ApiError as error:
-        if error.status not in {_NOT_FOUND, _CONFLICT}:
-            raise
+    message = f"{scheduler}: preempting to accommodate a higher priority pod"
+    await _disrupt(client, action.victim, "PreemptionByScheduler", message)
 
 
 async def withdraw(client: KubeClient, action: Evict) -> None:
@@ -165,19 +149,24 @@ async def withdraw(client: KubeClient, action: Evict) -> None:
         ApiError, Unreachable: it stays.
 
     """
-    meta = action.pod.metadata
+    await _disrupt(client, action.pod, "GangIncomplete", action.message)
+
+
+async def _disrupt(client: KubeClient, pod: Pod, reason: str, message: str) -> None:
+    meta = pod.metadata
     path = path_of(_PODS, meta.namespace, meta.name)
     condition = {
         "type": "DisruptionTarget",
         "status": "True",
-        "reason": "GangIncomplete",
-        "message": action.message,
+        "reason": reason,
+        "message": message,
         "lastProbeTime": None,
         "lastTransitionTime": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     }
     patch = {"metadata": {"uid": meta.uid}, "status": {"conditions": [condition]}}
     try:
         await _persist(lambda: client.patch(f"{path}/status", patch, STRATEGIC))
+        # The uid keeps a new pod of the same name alive.
         await _persist(lambda: client.delete(path, _delete_options(meta.uid)))
     except ApiError as error:
         if error.status not in {_NOT_FOUND, _CONFLICT}:
