@@ -31,7 +31,8 @@ _SERIAL: Final = frozenset(
 )
 
 
-def _exponential(start: float, factor: float, count: int) -> list[float]:
+def exponential(start: float, factor: float, count: int) -> list[float]:
+    """Return the bounds of ``count`` buckets, each ``factor`` times the one before."""
     return [start * factor**power for power in range(count)]
 
 
@@ -53,14 +54,14 @@ class FrameworkMetrics:
             "scheduler_plugin_execution_duration_seconds",
             "Duration for running a plugin at a specific extension point.",
             ["plugin", "extension_point", "status"],
-            buckets=_exponential(0.00001, 1.5, 20),
+            buckets=exponential(0.00001, 1.5, 20),
             registry=registry,
         )
         self._point = Histogram(
             "scheduler_framework_extension_point_duration_seconds",
             "Latency for running all plugins of a specific extension point.",
             ["extension_point", "status", "profile"],
-            buckets=_exponential(0.0001, 2, 12),
+            buckets=exponential(0.0001, 2, 12),
             registry=registry,
         )
         self._evaluations = Counter(
@@ -73,7 +74,7 @@ class FrameworkMetrics:
             "scheduler_permit_wait_duration_seconds",
             "Duration of waiting on permit.",
             ["result"],
-            buckets=_exponential(0.001, 2, 15),
+            buckets=exponential(0.001, 2, 15),
             registry=registry,
         )
         self._slow = Counter(

@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 from podium._core import Quantity
 from podium.cluster.kube.backend import KubeCluster
+from podium.framework.metrics import exponential
 from podium.live.cachecheck import Differences
 from podium.live.shadow import Result
 from podium.scheduler.loop import Scheduler
@@ -22,12 +23,8 @@ from podium.scheduler.tenants import Tenants
 log = logging.getLogger("podium.cache")
 
 
-def _exponential(start: float, factor: float, count: int) -> list[float]:
-    return [start * factor**power for power in range(count)]
-
-
 #: From 1 ms, as upstream, and below it, where nearly all of Podium's cycles are.
-_CYCLE: Final = [0.00001, 0.00005, 0.0001, 0.0005, *_exponential(0.001, 2, 15)]
+_CYCLE: Final = [0.00001, 0.00005, 0.0001, 0.0005, *exponential(0.001, 2, 15)]
 _POOLS: Final = ("active", "backoff", "unschedulable", "gated")
 
 
@@ -52,13 +49,13 @@ class Metrics:
             "scheduler_pod_scheduling_sli_duration_seconds",
             "E2e latency for a pod being scheduled, from the time the pod is first seen.",
             ["attempts"],
-            buckets=_exponential(0.01, 2, 20),
+            buckets=exponential(0.01, 2, 20),
             registry=registry,
         )
         self.tries = Histogram(
             "scheduler_pod_scheduling_attempts",
             "Number of attempts to successfully schedule a pod.",
-            buckets=_exponential(1, 2, 5),
+            buckets=exponential(1, 2, 5),
             registry=registry,
         )
         self.preemptions = Counter(
@@ -69,7 +66,7 @@ class Metrics:
         self.victims = Histogram(
             "scheduler_preemption_victims",
             "Number of selected preemption victims",
-            buckets=_exponential(1, 2, 7),
+            buckets=exponential(1, 2, 7),
             registry=registry,
         )
         self.pending = Gauge(
