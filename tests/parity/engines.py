@@ -75,10 +75,12 @@ class _Together(Sequence):
             nodes, decision = self._next(handles[len(answers) :])
             for node in nodes:
                 at = len(answers)
+                self._look(handles[at])
                 self._bound(pods[at], node, self._time(number + at))
                 answers.append({"pod": _key(pods[at]), "result": "scheduled", "node": node})
             if decision is not None:
                 at = len(answers)
+                self._look(handles[at])
                 outcome = self._outcome(pods[at], handles[at], decision, self._time(number + at))
                 answers.append({"pod": _key(pods[at])} | outcome)
         return answers
@@ -87,6 +89,10 @@ class _Together(Sequence):
         handle = self._world.add(pod)
         assert handle is not None, "a pod that is to be scheduled has not ended"
         return handle
+
+    def _look(self, handle: int) -> None:
+        """Bring the snapshot up to date, as the pod's own cycle would between the bindings before and after it."""
+        self._world.engine.audit(handle)
 
     def _begin(self, handles: list[int]) -> None:
         """Take note of the pods, in order."""
@@ -98,6 +104,10 @@ class _Together(Sequence):
 
 class Queued(_Together):
     """Through the queue: ``run_batch``."""
+
+    def _look(self, handle: int) -> None:
+        """Bring the snapshot up to date, as the pod's own cycle would between the bindings before and after it."""
+        self._world.engine.audit(handle)
 
     def _begin(self, handles: list[int]) -> None:
         for since, handle in enumerate(handles):
