@@ -119,8 +119,11 @@ class Batch:
     Attributes:
         pods, rows: uint32, the placed pods in order and the row of each.
         nanos: uint64, how long each cycle took, where asked for.
-        stopped: a popped pod that was not placed, which ended the batch.
-        decision: how its cycle ended; None if its profile needs Python plugins and nothing was tried.
+        stopped: a popped pod, or gang (top bit set), that was not placed, which ended the batch.
+        decision: how its cycle ended; None if its profile needs Python plugins and nothing was tried, or if
+            it is a gang that was tried.
+        kept: pods and rows of a stopped gang that were kept: it has others on nodes.
+        shortage: what the stopped gang lacks; None if it is a pod, or nothing was tried.
 
     """
 
@@ -134,6 +137,70 @@ class Batch:
     def stopped(self) -> int | None: ...
     @property
     def decision(self) -> Decision | None: ...
+    @property
+    def kept(self) -> list[tuple[int, int]]: ...
+    @property
+    def shortage(self) -> Shortage | None: ...
+
+@final
+class Shortage:
+    """Why a gang has no places.
+
+    Attributes:
+        need: members that must get places together.
+        placeable: how many of them do.
+        member: the first that does not; None if there are not enough members.
+        message: what its filters say of the nodes, with the others in place.
+        plugins: whose events can help.
+        nearest: the least that must become free, such as ``2 more nvidia.com/gpu``; empty where amounts are
+            not all that is in the way.
+        holders: who holds most of it: a pod, its gang if it stands for one, the amount.
+        domain: the topology domain that came nearest.
+        failed: whether it is an error.
+
+    """
+
+    @property
+    def need(self) -> int: ...
+    @property
+    def placeable(self) -> int: ...
+    @property
+    def member(self) -> int | None: ...
+    @property
+    def message(self) -> str: ...
+    @property
+    def plugins(self) -> list[str]: ...
+    @property
+    def nearest(self) -> str: ...
+    @property
+    def holders(self) -> list[tuple[int, int | None, str]]: ...
+    @property
+    def domain(self) -> str: ...
+    @property
+    def failed(self) -> bool: ...
+
+@final
+class GangEviction:
+    """What preemption can do for a gang.
+
+    Attributes:
+        result: ``nominate``, ``helpless`` or ``ineligible``.
+        places: members and the rows they are to go to.
+        victims: the most important first; none if those that leave anyway are enough.
+        violations: how many of them a disruption budget wanted to keep.
+
+    """
+
+    @property
+    def result(self) -> str: ...
+    @property
+    def message(self) -> str: ...
+    @property
+    def places(self) -> list[tuple[int, int]]: ...
+    @property
+    def victims(self) -> list[int]: ...
+    @property
+    def violations(self) -> int: ...
 
 #: Plugin, code, reasons.
 _Rejected: TypeAlias = tuple[str, int, list[str]]
@@ -452,6 +519,52 @@ class Engine:
 
     def run_batch(self, limit: int, now: int, timed: bool = False) -> Batch:
         """Pop, schedule and assume up to ``limit`` pods, without the GIL."""
+
+    def add_group(self) -> int:
+        """Make a gang; returns its number, whose handle in the queue has the top bit set."""
+
+    def set_group(
+        self,
+        group: int,
+        minimum: int,
+        priority: int,
+        may_preempt: bool,
+        role_minimums: Sequence[int],
+        topology: Sequence[str],
+        preferred: bool,
+        /,
+    ) -> None:
+        """Replace what a gang says of itself; ``topology`` are label keys whose values members share."""
+
+    def remove_group(self, group: int, /) -> None: ...
+    def join_group(self, group: int, pods: Sequence[int], roles: Sequence[int], /) -> None: ...
+    def leave_group(self, pod: int, /) -> None: ...
+    def avoid_node(self, group: int, pod: int, node: str, /) -> None:
+        """Keep a member from a node where its binding failed, if there is another for it."""
+
+    def enqueue_gang(self, group: int, since: int, created: int, completing: bool, /) -> None:
+        """Queue a gang as one entity; the core knows what it asks for."""
+
+    def enqueue_surplus(self, pods: Sequence[int], since: int, /) -> None:
+        """Queue members beyond their gang's minimum, behind everything else."""
+
+    def try_group(self, group: int, /) -> Shortage | None:
+        """Return what a gang lacks now, None if it would get its places; nothing is kept."""
+
+    def preempt_group(self, group: int, respect_budgets: bool, /) -> GangEviction: ...
+    def foresee_group(
+        self, group: int, pods: NDArray[np.uint32], ends: NDArray[np.int64], /
+    ) -> tuple[int, list[tuple[int, int]]] | None:
+        """Return when a gang fits if pods leave at these times, and where; None if it never does."""
+
+    def fill_gap(self, pod: int, group: int, /) -> int | None:
+        """Schedule and assume a pod as if nothing were held for a gang; returns its row."""
+
+    def fingerprint(self) -> int:
+        """Return one number for everything that a transaction may touch."""
+
+    def remembers_truly(self, pod: int, /) -> bool:
+        """Tell whether what is remembered of a pod's class equals an evaluation from scratch."""
 
     def run_popped(self, pod: int, now: int, /) -> Batch:
         """Schedule and assume one popped pod."""

@@ -165,7 +165,7 @@ def test_pods_of_a_group_are_pending_and_say_why(tmp_path):
     answer = ask("simulate", "-f", write(tmp_path / "a.yaml", node("n1"), member))
     assert answer["placements"] == []
     assert [(p["pod"], p["message"]) for p in answer["pending"]] == [
-        ("default/member", "gangs are not supported yet")
+        ("default/member", "gang default/ring: PodGroup default/ring of scheduling.x-k8s.io does not exist")
     ]
 
 

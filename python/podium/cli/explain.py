@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from podium.api import Pod
     from podium.api.manifest import Manifest
     from podium.scheduler.explain import Explanation, Turn
+    from podium.scheduler.gangs.report import GangTurn
 
 _HELP = """\
 Say for each pending pod which nodes it could go to, how they score, and what keeps it off the others.
@@ -155,6 +156,18 @@ def wire(found: "Explanation") -> dict[str, Any]:
         "nominated": found.nominated,
         "victims": list(found.victims),
         **({} if found.tenant is None else {"tenant": _tenant(found.tenant)}),
+        **({} if found.gang is None else {"gang": _gang(found.gang)}),
+    }
+
+
+def _gang(turn: "GangTurn") -> dict[str, Any]:
+    return {
+        "name": turn.name,
+        "min": turn.min,
+        "placeable": turn.placeable,
+        "missing": turn.missing,
+        "nearest": turn.nearest or None,
+        "position": turn.position,
     }
 
 

@@ -31,6 +31,8 @@ from podium.cluster.port import (
     Call,
     Emit,
     Event,
+    Evict,
+    PatchGroup,
     PatchStatus,
     Preempt,
     Removed,
@@ -93,6 +95,10 @@ class SimulatedCluster:
         self._stored: dict[tuple[str, str, str], Object] = {}
         self.emitted: list[Emit] = []
         self.evicted: list[Preempt] = []
+        self.withdrawn: list[Evict] = []
+        """Members of gangs that could not be completed."""
+        self.group_status: dict[str, Mapping[str, object]] = {}
+        """What was written last to each PodGroup, by uid."""
 
     def now(self) -> int:
         """Return the virtual time in nanoseconds since the start."""
@@ -192,6 +198,10 @@ class SimulatedCluster:
                 self._bind_volumes(action)
             elif isinstance(action, Preempt):
                 self._preempt(action)
+            elif isinstance(action, Evict):
+                self._evict(action)
+            elif isinstance(action, PatchGroup):
+                self.group_status[action.group.metadata.uid] = action.status
             elif isinstance(action, PatchStatus):
                 self._patch(action)
             elif isinstance(action, Emit):
@@ -267,20 +277,23 @@ class SimulatedCluster:
                 self._events.append(Applied(self._stored[at]))
 
     def _preempt(self, action: Preempt) -> None:
-        uid = action.victim.metadata.uid
-        if uid not in self._pods:
-            return
+        if action.victim.metadata.uid in self._pods:
+            self.evicted.append(action)
+            self._delete(action.victim.metadata.uid, "PreemptionByScheduler", action.message)
+
+    def _evict(self, action: Evict) -> None:
+        uid = action.pod.metadata.uid
+        if uid in self._pods and not self._pods[uid].metadata.deletion_timestamp:
+            self.withdrawn.append(action)
+            self._delete(uid, "GangIncomplete", action.message)
+
+    def _delete(self, uid: str, reason: str, message: str) -> None:
+        """Let a pod leave after its grace period, which begins now."""
         victim = self.pod(uid)
-        self.evicted.append(action)
         grace = victim.spec.termination_grace_period_seconds
         leaves = self._now + (_GRACE_SECONDS if grace is None else grace) * SECOND
         at = _timestamp(leaves // SECOND)
-        condition = Condition(
-            type="DisruptionTarget",
-            status="True",
-            reason="PreemptionByScheduler",
-            message=action.message,
-        )
+        condition = Condition(type="DisruptionTarget", status="True", reason=reason, message=message)
         leaving = msgspec.structs.replace(
             victim,
             metadata=msgspec.structs.replace(victim.metadata, deletion_timestamp=at),

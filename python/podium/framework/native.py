@@ -39,6 +39,8 @@ NATIVE_PLUGINS: Final[dict[str, tuple[str, ...]]] = {
     "ImageLocality": ("score",),
     "DefaultBinder": ("bind",),
     "NodeDeclaredFeatures": _BOTH_FILTERS,
+    # Podium's own: the core and the loop know of gangs, the name switches that on.
+    "Gang": ("preEnqueue", "permit"),
 }
 
 #: Plugins that kube-scheduler has behind feature gates that are off by default, with what to do instead.

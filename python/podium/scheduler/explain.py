@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from podium._core import Quantity
+from podium.scheduler.gangs.report import GangTurn, turn_of
 from podium.scheduler.loop import Scheduler
 from podium.scheduler.state import Entry
 from podium.scheduler.tenants import Tenants
@@ -67,6 +68,7 @@ class Explanation:
         scores: of the best nodes, best first.
         nominated, victims: what preemption would do.
         tenant: whose turn it is, where tenants take turns.
+        gang: how near its gang is, if it is in one.
 
     """
 
@@ -79,6 +81,7 @@ class Explanation:
     nominated: str | None = None
     victims: Sequence[str] = ()
     tenant: Turn | None = None
+    gang: GangTurn | None = None
 
 
 def explain(scheduler: Scheduler, uid: str, top: int = 10) -> Explanation:
@@ -98,6 +101,10 @@ def explain(scheduler: Scheduler, uid: str, top: int = 10) -> Explanation:
         _preempt(scheduler, entry.handle, result)
     if scheduler.tenants is not None:
         result.tenant = _turn(scheduler, scheduler.tenants, entry, result)
+    if entry.group is not None:
+        result.gang = turn_of(scheduler.engine, scheduler.gangs, entry.group)
+        if entry.group.message:
+            result.message = result.message or entry.group.message
     return result
 
 

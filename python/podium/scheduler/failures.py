@@ -64,9 +64,13 @@ class Failures:
 
     def requeue(self, entry: Entry, refusal: Refusal, now: int) -> None:
         """Return a popped pod to the queue."""
+        self.requeue_at(entry.handle, refusal, now)
+
+    def requeue_at(self, handle: int, refusal: Refusal, now: int) -> None:
+        """Return whatever was popped to the queue: a pod, or a gang."""
         rejected_by = sum(self._bits.get(name, 0) for name in set(refusal.plugins))
         pending_by = sum(self._bits.get(name, 0) for name in set(refusal.pending))
-        self._engine.put_back(entry.handle, now, rejected_by, pending_by)
+        self._engine.put_back(handle, now, rejected_by, pending_by)
 
     def record(self, attempt: Attempt, actions: list[Action]) -> None:
         """Tell the observer, the pod's status and its events of a failed attempt."""

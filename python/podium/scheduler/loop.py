@@ -33,7 +33,8 @@ from podium.scheduler.cycle import Cycle, Unexpected
 from podium.scheduler.events import bit, bits
 from podium.scheduler.failures import Failures, Refusal
 from podium.scheduler.fit import Misfit, Statuses
-from podium.scheduler.groups import group_of
+from podium.scheduler.gangs.cycle import NOBODY, Feasible, GangCycle
+from podium.scheduler.gangs.gangs import GROUP, Gangs
 from podium.scheduler.handle import Services
 from podium.scheduler.inbox import Inbox
 from podium.scheduler.nodes import NodeFacts
@@ -108,9 +109,24 @@ class Scheduler:
             self.engine, services, self.binder, self.observer, settings.sampling == "upstream"
         )
         self._responsible = frozenset(profile.scheduler_name for profile in config.profiles)
+        self.gangs, self._gang_cycle = self._make_gangs()
         self._preempting = False
         self.tries = 0
         """Scheduling cycles so far."""
+
+    def _make_gangs(self) -> tuple[Gangs, GangCycle]:
+        profiles, settings = self.config.profiles, self.config.podium.gangs
+        aware = {p.scheduler_name for p in profiles if "Gang" in p.names("permit")}
+        preempting = {p.scheduler_name for p in profiles if "DefaultPreemption" in p.names("postFilter")}
+        gangs = Gangs(self.engine, settings, aware.__contains__)
+        gangs.state, gangs.waiting = self.state, self.binder.waiting
+        if aware:
+            self.state.gangs = gangs
+            self._observers.append(gangs)
+        if self.tenants is not None:
+            self.tenants.groups = gangs.queued
+        cycle = GangCycle(self.engine, self.state, gangs, self.failures, settings, frozenset(preempting))
+        return gangs, cycle
 
     def _register(self) -> None:
         """Give every plugin that can reject a pod its bit in the queue's sets."""
@@ -143,8 +159,6 @@ class Scheduler:
             gates = " ".join(gate.name for gate in pod.spec.scheduling_gates)
             return Concern(held=f"waiting for scheduling gates: [{gates}]")
         plugins = self.profiles.of(pod)
-        if group_of(pod, self.config.podium.gangs) is not None and not (plugins and plugins.permits):
-            return Concern(held="gangs are not supported yet")
         if plugins is None or not plugins.gates:
             return _CONCERN
         uid = pod.metadata.uid
@@ -172,15 +186,20 @@ class Scheduler:
         actions: list[Action] = []
         self.binder.waiting.now = self.inbox.now = now
         self._apply(events, now, actions)
+        self.gangs.tick(now)
         self.engine.flush_queue(now, MAX_PARKED)
         left = limit if limit is not None else -1
         while True:
             self._take_requests(now, actions)
+            self.gangs.settle(now)
             room = self._max_binds - self.binder.in_flight
             if left == 0 or room <= 0:
                 break
             done = self._cycles(min(room, left if left > 0 else _BATCH, _BATCH), now, actions)
             if done == 0:
+                # All minimums have had their turn.
+                if self.gangs.release_surplus(now):
+                    continue
                 break
             if self._preempting:
                 # Victims may leave at once: what comes of it must not depend on how calls are sliced.
@@ -189,6 +208,9 @@ class Scheduler:
                 break
             self.tries += done
             left -= min(done, left) if left > 0 else 0
+        self.gangs.settle(now)
+        actions += self.gangs.outbox
+        self.gangs.outbox.clear()
         return actions
 
     @property
@@ -197,11 +219,13 @@ class Scheduler:
 
     def next_due(self) -> int | None:
         """Return when a pod is due without anything happening, None if none ever is."""
-        return _earliest(self.engine.next_due(MAX_PARKED), self.binder.waiting.next_time())
+        return _earliest(
+            self.engine.next_due(MAX_PARKED), self.binder.waiting.next_time(), self.gangs.next_time()
+        )
 
     def next_retry(self) -> int | None:
         """Return when the next backoff, or the next wait in Permit, ends; None if there is none."""
-        return _earliest(self.engine.next_retry(), self.binder.waiting.next_time())
+        return _earliest(self.engine.next_retry(), self.binder.waiting.next_time(), self.gangs.next_time())
 
     def follow(self, observer: Observer) -> None:
         """Let another observer hear of bindings and roll-backs."""
@@ -252,6 +276,9 @@ class Scheduler:
             self._begin_binding(batch, now, actions)
         if batch.stopped is None:
             return placed
+        if batch.stopped & GROUP:
+            self._gang_stopped(batch, now, actions)
+            return placed + 1
         entry = self.state.by_handle(batch.stopped)
         if batch.decision is None:
             self._python_cycle(entry, now, actions)
@@ -327,6 +354,8 @@ class Scheduler:
         handle = self.engine.pop()
         if handle is None:
             return 0
+        if handle & GROUP:
+            return self._detailed_gang_cycle(handle, now, actions)
         entry = self.state.by_handle(handle)
         feasible = self.engine.feasible(handle)
         batch = self.engine.run_popped(handle, now)
@@ -341,10 +370,43 @@ class Scheduler:
             self._failed(entry, batch.decision, now, actions, feasible)
         return 1
 
+    def _detailed_gang_cycle(self, handle: int, now: int, actions: list[Action]) -> int:
+        """Run the cycle of a gang, asking before it which nodes are feasible for each member alone."""
+        pending = list(self.gangs.by_handle(handle).pending())
+        feasible = {entry.pod.metadata.uid: self.engine.feasible(entry.handle) for entry in pending}
+        batch = self.engine.run_popped(handle, now)
+        rows = [*zip(batch.pods.tolist(), batch.rows.tolist(), strict=True), *batch.kept]
+        for at, (pod, row) in enumerate(rows):
+            entry, node = self.state.by_handle(pod), self.engine.node_name(row)
+            alone = feasible.get(entry.pod.metadata.uid)
+            attempt = Attempt(entry, "scheduled", node=node, feasible=alone, together=at > 0)
+            self.observer.attempted(attempt)
+        if batch.stopped is None:
+            self._begin_binding(batch, now, actions)
+        else:
+            self._gang_stopped(batch, now, actions, feasible)
+        return max(1, len(batch.pods))
+
+    def _gang_stopped(
+        self, batch: Batch, now: int, actions: list[Action], feasible: Feasible = NOBODY
+    ) -> None:
+        """Bind the members that were kept, and say why the others have no places."""
+        if batch.kept:
+            pods, rows = zip(*batch.kept, strict=True)
+            self._bind_placed(pods, rows, now, actions)
+        self._preempting |= self._gang_cycle.failed(batch, now, actions, feasible)
+
     def _begin_binding(self, batch: Batch, now: int, actions: list[Action]) -> None:
-        entries = self.state.by_handles(batch.pods.tolist())
-        nodes = self.state.names_of(batch.rows.tolist())
+        self._bind_placed(batch.pods.tolist(), batch.rows.tolist(), now, actions)
+
+    def _bind_placed(
+        self, handles: Sequence[int], rows: Sequence[int], now: int, actions: list[Action]
+    ) -> None:
+        entries = self.state.by_handles(handles)
+        nodes = self.state.names_of(rows)
         self.observer.placed(entries, nodes)
+        self.gangs.given_nodes(entries)
+        self._gang_cycle.reservation.started(entries, now)
         if not self.profiles:
             self.binder.begin_plain(entries, nodes, actions)
             return
@@ -364,6 +426,8 @@ class Scheduler:
         actions: list[Action],
         feasible: Sequence[str] | None = None,
     ) -> None:
+        if self._fills_a_gap(entry, now, actions):
+            return
         if decision.result == "failed":
             attempt = Attempt(entry, "error", message=decision.message, feasible=feasible)
             refusal = Refusal("error", decision.message)
@@ -395,6 +459,16 @@ class Scheduler:
         self._preempting |= bool(attempt.victims)
         return attempt
 
+    def _fills_a_gap(self, entry: Entry, now: int, actions: list[Action]) -> bool:
+        """Place a pod where room is held for a gang that will not need it before the pod ends."""
+        group = self._gang_cycle.reservation.gap_for(entry, now)
+        row = None if group is None else self.engine.fill_gap(entry.handle, group.handle)
+        if row is None:
+            return False
+        self.engine.settle(entry.handle)
+        self._bind_placed([entry.handle], [row], now, actions)
+        return True
+
     def _preempt(
         self,
         entry: Entry,
@@ -404,6 +478,9 @@ class Scheduler:
     ) -> Attempt:
         """PostFilter: make room if evicting pods can, and say what came of it."""
         message = decision.message
+        if entry.group is not None:
+            # A member beyond its gang's minimum takes what is free, it evicts nobody.
+            return Attempt(entry, "unschedulable", message=message, feasible=feasible)
         eviction = self.engine.preempt(entry.handle, self.engine.attempts(entry.handle))
         if eviction is None:
             return Attempt(entry, "unschedulable", message=message, feasible=feasible)

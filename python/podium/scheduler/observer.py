@@ -22,6 +22,8 @@ class Attempt:
     victims: Sequence[Entry] = ()
     feasible: Sequence[str] | None = None
     """Nodes that passed every filter; None where it was not asked for."""
+    together: bool = False
+    """Whether it belongs to the same turn as the attempt before: another member of a gang."""
 
 
 class Observer:

@@ -89,6 +89,13 @@ NATIVE_EVENTS: Final[dict[str, tuple[ClusterEvent, ...]]] = {
         _own(Action.UPDATE_POD_SCALE_DOWN),
         _node(Action.ADD | Action.UPDATE_NODE_ALLOCATABLE),
     ),
+    # A gang is tried again when members come (the scheduler knows which) or room is made.
+    "Gang": (
+        _assigned(Action.DELETE | Action.UPDATE_POD_SCALE_DOWN),
+        _node(
+            Action.ADD | Action.UPDATE_NODE_ALLOCATABLE | Action.UPDATE_NODE_LABEL | Action.UPDATE_NODE_TAINT
+        ),
+    ),
     # Dynamic resource allocation is not supported: nothing can help.
     "DynamicResources": (),
 }

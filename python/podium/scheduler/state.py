@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 import numpy as np
@@ -15,6 +15,9 @@ from podium.scheduler import changes
 from podium.scheduler.arrivals import Arrivals
 from podium.scheduler.events import bit
 from podium.scheduler.tenants import Tenants
+
+if TYPE_CHECKING:
+    from podium.scheduler.gangs.group import Group
 
 #: New pods that enter the core by one call: few enough to be in the processor's cache all the while.
 _TOGETHER = 1024
@@ -31,6 +34,7 @@ class Entry(msgspec.Struct, eq=False, gc=False):
     Attributes:
         node: the node it is on, assumed or bound.
         concerned: the Python plugins of its profile that it concerns.
+        group: its gang.
         epoch: counts the attempts that were given up; answers to calls of an earlier one are dropped.
         message: why its last attempt failed.
         victims: keys of the pods evicted for it in its last attempt.
@@ -43,6 +47,7 @@ class Entry(msgspec.Struct, eq=False, gc=False):
     handle: int
     node: str | None = None
     concerned: frozenset[str] = frozenset()
+    group: "Group | None" = None
     epoch: int = 0
     message: str = ""
     victims: Sequence[str] = ()
@@ -76,6 +81,28 @@ class Follower(Protocol):
         """Hear that a pod is bound."""
 
 
+class GangMembers(Protocol):
+    """Hears of all pods, so that gangs know their members."""
+
+    def take(self, entries: Sequence[Entry], now: int) -> Iterator[Sequence[Entry]]:
+        """Let new pods join their gangs; yields runs of those that are in none."""
+
+    def joined(self, entry: Entry) -> None:
+        """Let a pod that is on a node join its gang."""
+
+    def changed(self, entry: Entry, old: Pod) -> None:
+        """Hear that a pod's object changed."""
+
+    def left(self, entry: Entry, phase: str) -> None:
+        """Hear that a pod is gone, before the core forgets it."""
+
+    def observe(self, item: Object, *, gone: bool = False) -> None:
+        """Hear of an object that is neither Node nor Pod."""
+
+    def settle(self, now: int) -> None:
+        """Draw the conclusions of all that was heard."""
+
+
 class State:
     """Applies events to the core's snapshot and queue; no decision is made here."""
 
@@ -89,6 +116,7 @@ class State:
         """Says which Python plugins a pod concerns (None: its profile has none); None: no profile has any."""
         self.nodes_version = 0
         """Grows with every change of a node."""
+        self.gangs: GangMembers | None = None
         self._concern = concern
         self.nodes: dict[str, Node] = {}
         self._pods: dict[str, Entry] = {}
@@ -164,6 +192,8 @@ class State:
                 self._removed(event.object, now)
         self._enqueue(fresh, now)
         self._settle_tenants(now)
+        if self.gangs is not None:
+            self.gangs.settle(now)
 
     def _settle_tenants(self, now: int) -> None:
         """Let changed queues take effect: what they held back is tried again."""
@@ -212,12 +242,16 @@ class State:
             for entry in entries:
                 self._classify(entry)
         fresh.clear()
-        if self.tenants is None:
-            self.engine.enqueue_many(handles, now)
-            return
-        self._settle_tenants(now)
-        self.tenants.assign_all(handles, pods)
-        self.engine.enqueue_many(handles, now, self.tenants.created(pods))
+        if self.tenants is not None:
+            self._settle_tenants(now)
+            self.tenants.assign_all(handles, pods)
+        for run in [entries] if self.gangs is None else self.gangs.take(entries, now):
+            if len(run) < len(entries):
+                handles = np.asarray([entry.handle for entry in run], dtype=np.uint32)
+            created = None
+            if self.tenants is not None:
+                created = self.tenants.created([entry.pod for entry in run])
+            self.engine.enqueue_many(handles, now, created)
 
     def _classify(self, entry: Entry) -> None:
         """Note which plugins a pod concerns; one that concerns none may be scheduled in batches."""
@@ -242,6 +276,8 @@ class State:
     def _applied(self, item: Object, now: int) -> None:
         if self.tenants is not None:
             self.tenants.observe(item)
+        if self.gangs is not None:
+            self.gangs.observe(item)
         if isinstance(item, Pod):
             self._pod_applied(item, now)
         elif isinstance(item, Node):
@@ -261,17 +297,22 @@ class State:
         entry = self._pods.get(pod.metadata.uid)
         if entry is None:
             if pod.spec.node_name and pod.status.phase not in _ENDED:
-                self._assign(self._remember(pod, self.engine.add_pod(msgspec.json.encode(pod))), now)
-                self.announce(self._pods[pod.metadata.uid], _POD_ADDED, now)
+                entry = self._remember(pod, self.engine.add_pod(msgspec.json.encode(pod)))
+                self._assign(entry, now)
+                if self.gangs is not None:
+                    self.gangs.joined(entry)
+                self.announce(entry, _POD_ADDED, now)
             elif not pod.spec.node_name and self._may_queue(pod):
                 self._enqueue({pod.metadata.uid: pod}, now)
             return
         if pod.status.phase in _ENDED:
-            self._forget(entry, now)
+            self._forget(entry, now, pod.status.phase)
             return
         old, entry.pod = entry.pod, pod
         self.engine.update_pod(entry.handle, msgspec.json.encode(pod))
         self._assign(entry, now)
+        if self.gangs is not None:
+            self.gangs.changed(entry, old)
         if pod.spec.node_name:
             self._bound_applied(entry, old, now)
         elif pod.metadata.deletion_timestamp and entry.node is None:
@@ -295,6 +336,8 @@ class State:
     def _removed(self, item: Object, now: int) -> None:
         if self.tenants is not None:
             self.tenants.observe(item, gone=True)
+        if self.gangs is not None:
+            self.gangs.observe(item, gone=True)
         if isinstance(item, Pod):
             uid = item.metadata.uid
             self.foreign.pop(uid, None)
@@ -314,10 +357,12 @@ class State:
                 self.engine.remove(kind, namespace, name)
                 self._tell(changes.world_removed(kind), now)
 
-    def _forget(self, entry: Entry, now: int) -> None:
+    def _forget(self, entry: Entry, now: int, phase: str = "") -> None:
         """Drop a pod that is gone; waiting pods are asked while the core still knows what it was."""
         if self.follower is not None:
             self.follower.abandon(entry)
+        if self.gangs is not None:
+            self.gangs.left(entry, phase)
         leaves_room = entry.node is not None or self.engine.nominated(entry.handle) is not None
         if leaves_room:
             self.engine.forget(entry.handle)

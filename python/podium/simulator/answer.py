@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from podium.scheduler.gangs.report import GangReport
 from podium.scheduler.tenants import TenantShare
 from podium.simulator.run import AttemptRecord, Pending, Simulation
 
@@ -14,8 +15,14 @@ def answer(simulation: Simulation) -> Wire:
         "placements": [{"pod": p.pod, "node": p.node, "at": p.at} for p in simulation.placements],
         "pending": [_pending(pending) for pending in simulation.pending],
         "attempts": [_attempt(attempt) for attempt in simulation.attempts],
-        "evicted": [{"pod": victim, "by": by, "reason": "preempted"} for victim, by in simulation.evicted],
-        "gangs": [],
+        "evicted": [
+            *({"pod": victim, "by": by, "reason": "preempted"} for victim, by in simulation.evicted),
+            *(
+                {"pod": member, "by": gang, "reason": "gang incomplete"}
+                for member, gang in simulation.withdrawn
+            ),
+        ],
+        "gangs": [_gang(gang) for gang in simulation.gangs],
         "tenants": [_tenant(tenant) for tenant in simulation.tenants],
         "ignored": [{"pod": pod, "why": why} for pod, why in simulation.ignored],
         "stats": stats(simulation),
@@ -56,6 +63,19 @@ def _attempt(attempt: AttemptRecord) -> Wire:
         "message": attempt.message,
         "nominated": attempt.nominated,
         "victims": list(attempt.victims),
+    }
+
+
+def _gang(gang: GangReport) -> Wire:
+    return {
+        "name": gang.name,
+        "min": gang.min,
+        "bound": gang.bound,
+        "waiting": gang.waiting,
+        "missing": gang.missing,
+        "state": gang.state,
+        "position": gang.position,
+        "message": gang.message,
     }
 
 

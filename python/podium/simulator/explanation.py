@@ -24,6 +24,7 @@ def in_detail(judged: Iterable[Explanation]) -> Iterator[RenderableType]:
             _rejections(found.nodes),
             _preemption(found),
             _turn(found),
+            _gang(found),
         ]
         yield Group(*(part for part in parts if part is not None))
 
@@ -81,6 +82,15 @@ def _preemption(found: Explanation) -> Text | None:
     if found.nominated is None:
         return None
     return Text(f"Would be nominated to {found.nominated} by evicting {', '.join(found.victims)}\n")
+
+
+def _gang(found: Explanation) -> Text | None:
+    gang = found.gang
+    if gang is None:
+        return None
+    line = "" if gang.position is None else f", number {gang.position:,} in line"
+    text = f"Gang {gang.name}: {gang.placeable:,} of {gang.min:,} members fit{line}"
+    return Text(f"{text}, {gang.nearest}\n" if gang.nearest else f"{text}\n")
 
 
 def _turn(found: Explanation) -> Text | None:

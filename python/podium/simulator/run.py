@@ -7,10 +7,12 @@ from time import perf_counter
 from typing import Literal
 
 from podium.api import Node, Object, Pod
+from podium.api.gangs import gang_of
 from podium.api.manifest import Manifest
 from podium.cluster.port import Emit
 from podium.cluster.simulated import SECOND, SimulatedCluster
 from podium.framework.config import SchedulerConfig
+from podium.scheduler.gangs.report import GangReport, reports
 from podium.scheduler.loop import Scheduler
 from podium.scheduler.observer import Attempt, Observer
 from podium.scheduler.state import Entry
@@ -99,6 +101,9 @@ class Simulation:
     tries: int = 0
     seconds: float = 0.0
     utilisation: dict[str, float] = field(default_factory=dict)
+    withdrawn: list[tuple[str, str]] = field(default_factory=list)
+    """Member of a gang that could not be completed, and the gang."""
+    gangs: Sequence[GangReport] = ()
     tenants: list[TenantShare] = field(default_factory=list)
     """Whoever takes turns, at the end; empty where priority alone orders the queue."""
 
@@ -240,6 +245,8 @@ def _result(
     result.ignored += [(name_of(pod), "foreign") for pod in scheduler.state.foreign.values()]
     result.events = cluster.emitted
     result.pods = len(result.placements) + len(result.pending)
+    result.withdrawn = [(name_of(a.pod), _gang_name(a.pod, scheduler)) for a in cluster.withdrawn]
+    result.gangs = reports(scheduler.gangs, scheduler.state, scheduler.config.podium.gangs.label)
     if scheduler.tenants is not None:
         result.tenants = scheduler.tenants.report(scheduler.state.pods())
     result.utilisation = {
@@ -248,6 +255,11 @@ def _result(
         if allocatable > 0
     }
     return result
+
+
+def _gang_name(pod: Pod, scheduler: Scheduler) -> str:
+    key = gang_of(pod, scheduler.config.podium.gangs.label)
+    return name_of(pod) if key is None else str(key)
 
 
 def _gated(pod: Pod) -> bool:

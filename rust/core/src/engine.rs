@@ -3,6 +3,7 @@
 use crate::cycle::{self, Judged};
 use crate::diagnosis::Diagnosis;
 use crate::filtering::Rejection;
+use crate::gang::{Places, Shortage};
 use crate::memo::Refusal;
 use crate::memos::{DEFAULT_BUDGET, Memos};
 use crate::pick::{Choose, draw};
@@ -107,6 +108,11 @@ impl Engine {
     pub fn plugin_bit(&self, name: &str) -> Option<u32> {
         let mut names = self.plugin_bits.iter().zip(0..);
         names.find(|(own, _)| &***own == name).map(|(_, bit)| bit)
+    }
+
+    /// Where the next sample of nodes starts.
+    pub fn sampling_start(&self) -> usize {
+        self.start
     }
 
     /// How many classes have remembered results.
@@ -466,7 +472,11 @@ impl Engine {
         for _ in 0..limit {
             let entity = self.pop()?;
             let Some(pod) = entity.pod() else {
-                return Some(self.popped_group(entity));
+                match self.popped_group(entity, now) {
+                    Ok(places) => placed.extend(places),
+                    Err(stopped) => return Some(stopped),
+                }
+                continue;
             };
             match self.run_popped(pod, now) {
                 Ok(row) => placed.push((pod, row)),
@@ -483,12 +493,23 @@ impl Engine {
         self.queue.pop(tenants.map(|tenants| &mut tenants.shares))
     }
 
-    /// A group is the caller's to place, unless its tenant may not have what it asks for.
-    fn popped_group(&mut self, group: Entity) -> Stopped {
-        let refused = self.refused_to_tenant(group);
-        Stopped {
+    /// Places a group, unless its tenant may not have what it asks for. Filters and scores of the caller's
+    /// plugins have no say in it.
+    pub fn popped_group(&mut self, group: Entity, now: Nanos) -> Result<Places, Stopped> {
+        let stopped = |outcome| Stopped {
             entity: group,
-            outcome: refused.map(|rejection| self.rejected(&rejection)),
+            outcome,
+            gang: None,
+        };
+        if let Some(rejection) = self.refused_to_tenant(group) {
+            return Err(stopped(Some(self.rejected(&rejection))));
+        }
+        match self.run_group(group, now) {
+            (places, None) => Ok(places),
+            (places, Some(shortage)) => Err(Stopped {
+                gang: Some((places, shortage)),
+                ..stopped(None)
+            }),
         }
     }
 
@@ -502,6 +523,7 @@ impl Engine {
             return Err(Stopped {
                 entity: pod.into(),
                 outcome: None,
+                gang: None,
             });
         }
         let attempt = u64::from(self.queue.attempts(pod));
@@ -510,12 +532,14 @@ impl Engine {
             return Err(Stopped {
                 entity: pod.into(),
                 outcome: Some(outcome),
+                gang: None,
             });
         };
         if let Err((plugin, status)) = self.assume(pod, row) {
             return Err(Stopped {
                 entity: pod.into(),
                 outcome: Some(Outcome::reserve_refused(plugin, &status)),
+                gang: None,
             });
         }
         self.queue.settle(pod);
@@ -604,13 +628,15 @@ impl Engine {
 #[derive(Debug)]
 pub struct Stopped {
     pub entity: Entity,
-    /// `None`: its profile has plugins of the caller's, or it is a group; nothing was tried yet.
+    /// `None`: its profile has plugins of the caller's and nothing was tried yet, or it is a group.
     pub outcome: Option<Outcome>,
+    /// A group that lacks places, with those of its members that were kept: some were on nodes before.
+    pub gang: Option<(Places, Box<Shortage>)>,
 }
 
 impl Outcome {
     /// A plugin refused at Reserve: the pod waits for an event that concerns that plugin.
-    fn reserve_refused(plugin: &'static str, status: &Status) -> Self {
+    pub(crate) fn reserve_refused(plugin: &'static str, status: &Status) -> Self {
         if !status.code.is_rejected() {
             return Outcome::Failed(status.message());
         }

@@ -13,6 +13,7 @@ pub mod drf;
 pub mod engine;
 pub mod explain;
 pub mod filtering;
+pub mod gang;
 pub mod go_log;
 pub mod intern;
 pub mod memo;

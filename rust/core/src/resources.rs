@@ -102,6 +102,15 @@ impl Amounts {
     }
 }
 
+impl FromIterator<(ResourceId, i64)> for Amounts {
+    /// From amounts in base units, each resource once.
+    fn from_iter<T: IntoIterator<Item = (ResourceId, i64)>>(amounts: T) -> Self {
+        let mut amounts: Vec<_> = amounts.into_iter().collect();
+        amounts.sort_unstable_by_key(|(id, _)| *id);
+        Amounts(amounts.into())
+    }
+}
+
 /// The integer that the scheduler computes with.
 pub fn base_units(name: &str, quantity: &Quantity) -> i64 {
     if name == "cpu" {

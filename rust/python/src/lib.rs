@@ -7,6 +7,7 @@ mod drf;
 mod engine;
 mod errors;
 mod explain;
+mod gang;
 mod groups;
 mod quantity;
 mod queue;
@@ -37,6 +38,8 @@ mod core_module {
     use crate::drf::FairShares;
     #[pymodule_export]
     use crate::engine::{Decision, Engine, Eviction};
+    #[pymodule_export]
+    use crate::gang::{GangEviction, Shortage};
     #[pymodule_export]
     use crate::quantity::Quantity;
     #[pymodule_export]

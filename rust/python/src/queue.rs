@@ -2,6 +2,7 @@
 
 use crate::engine::{Decision, Engine};
 use crate::errors::core_error;
+use crate::gang::Shortage;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use podium_core::engine::{PodEvents, Stopped};
 use podium_core::queue::{Backoff, Entity, Nanos, Pool, Queue, Return, Ticket};
@@ -19,6 +20,8 @@ pub(crate) struct Batch {
     #[pyo3(get)]
     stopped: Option<u32>,
     decision: Option<Py<Decision>>,
+    kept: Vec<(PodId, u32)>,
+    shortage: Option<Py<Shortage>>,
 }
 
 impl Batch {
@@ -28,10 +31,18 @@ impl Batch {
         nanos: Vec<u64>,
         stopped: Option<Stopped>,
     ) -> PyResult<Self> {
-        let (stopped, outcome) = match stopped {
-            None => (None, None),
-            Some(Stopped { entity, outcome }) => (Some(entity.0), outcome),
+        let (stopped, outcome, gang) = match stopped {
+            None => (None, None, None),
+            Some(Stopped {
+                entity,
+                outcome,
+                gang,
+            }) => (Some(entity.0), outcome, gang),
         };
+        let (kept, shortage) = gang.unzip();
+        let shortage = shortage
+            .map(|s| Py::new(py, Shortage::from(*s)))
+            .transpose()?;
         let decision = outcome
             .map(|o| Py::new(py, Decision::from(o)))
             .transpose()?;
@@ -40,6 +51,8 @@ impl Batch {
             nanos,
             stopped,
             decision,
+            kept: kept.unwrap_or_default(),
+            shortage,
         })
     }
 }
@@ -70,6 +83,18 @@ impl Batch {
     #[getter]
     fn nanos<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
         self.nanos.clone().into_pyarray(py)
+    }
+
+    /// Members of the stopped gang that were kept though others lack places, with their rows.
+    #[getter]
+    fn kept(&self) -> Vec<(u32, u32)> {
+        self.kept.iter().map(|(pod, row)| (pod.0, *row)).collect()
+    }
+
+    /// Why the stopped gang lacks places; None if it is a pod, or nothing was tried.
+    #[getter]
+    fn shortage(&self, py: Python<'_>) -> Option<Py<Shortage>> {
+        self.shortage.as_ref().map(|s| s.clone_ref(py))
     }
 
     /// How the cycle of the stopped pod ended; None where none was run.
@@ -268,13 +293,18 @@ impl Engine {
         Batch::new(py, placed, nanos, stopped)
     }
 
-    /// Schedules and assumes one popped pod.
-    fn run_popped(&self, py: Python<'_>, pod: u32, now: Nanos) -> PyResult<Batch> {
+    /// Schedules and assumes what was popped: a pod or a group.
+    fn run_popped(&self, py: Python<'_>, handle: u32, now: Nanos) -> PyResult<Batch> {
+        let entity = Entity(handle);
         let result = self.run(py, move |engine| {
-            Self::pod(engine, pod).map(|id| engine.run_popped(id, now).map(|row| (id, row)))
+            if entity.pod().is_none() {
+                return Ok(engine.popped_group(entity, now));
+            }
+            let id = Self::pod(engine, handle)?;
+            PyResult::Ok(engine.run_popped(id, now).map(|row| vec![(id, row)]))
         })??;
         match result {
-            Ok(placed) => Batch::new(py, vec![placed], Vec::new(), None),
+            Ok(placed) => Batch::new(py, placed, Vec::new(), None),
             Err(stopped) => Batch::new(py, Vec::new(), Vec::new(), Some(stopped)),
         }
     }

@@ -26,9 +26,9 @@ FILTERS = [
     "NodeDeclaredFeatures",
 ]
 
-# kube-scheduler v1.37.2, pkg/scheduler/apis/config/testing/defaults: ExpandedPluginsV1.
+# kube-scheduler v1.37.2, pkg/scheduler/apis/config/testing/defaults: ExpandedPluginsV1; and Podium's Gang.
 EXPANDED_DEFAULTS = {
-    "preEnqueue": ["SchedulingGates", "DynamicResources", "DefaultPreemption"],
+    "preEnqueue": ["SchedulingGates", "DynamicResources", "DefaultPreemption", "Gang"],
     "queueSort": ["PrioritySort"],
     "preFilter": FILTERS,
     "filter": FILTERS,
@@ -56,6 +56,7 @@ EXPANDED_DEFAULTS = {
     ],
     "reserve": ["VolumeBinding", "DynamicResources"],
     "preBind": ["VolumeBinding", "DynamicResources"],
+    "permit": ["Gang"],
     "bind": ["DefaultBinder"],
     "placementScore": [("NodeResourcesFit", 1)],
 }

@@ -20,7 +20,8 @@ from podium.framework.config.v1 import (
 
 _Section = TypeVar("_Section", LeaderElection, ClientConnection)
 
-#: The default profile in its order: (plugin, weight of its score or None).
+#: The default profile in its order: (plugin, weight of its score or None). ``Gang`` is Podium's own; it has
+#: nothing to say about pods in no group.
 DEFAULT_PLUGINS: Final[tuple[tuple[str, int | None], ...]] = (
     ("SchedulingGates", None),
     ("PrioritySort", None),
@@ -42,6 +43,7 @@ DEFAULT_PLUGINS: Final[tuple[tuple[str, int | None], ...]] = (
     ("ImageLocality", 1),
     ("DefaultBinder", None),
     ("NodeDeclaredFeatures", None),
+    ("Gang", None),
 )
 
 

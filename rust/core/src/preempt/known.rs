@@ -47,7 +47,8 @@ impl DryRuns {
             .iter()
             .any(|plugin| plugin.reads_storage(pod));
         let elsewhere = filters.parts.iter().any(|part| part.filter.counts_pods());
-        if storage || elsewhere || !Memos::shareable(pod) {
+        let gangs = !snap.groups.is_empty();
+        if storage || elsewhere || gangs || !Memos::shareable(pod) {
             return None;
         }
         if self.epoch != snap.key_epoch() {

@@ -44,7 +44,7 @@ pub(super) fn victims_on(snap: &mut Snapshot, trial: &mut Trial, pod: PodId, row
     let priority = snap.pods[pod].template.priority;
     let on_node = snap.nodes.pods[row as usize].iter().copied();
     let mut victims: Vec<PodId> = on_node
-        .filter(|id| snap.pods[*id].template.priority < priority)
+        .filter(|id| snap.importance(*id) < priority)
         .collect();
     if victims.is_empty() {
         let status = Status::unresolvable("No preemption victims found for incoming pod");
@@ -75,7 +75,9 @@ pub(super) fn victims_on(snap: &mut Snapshot, trial: &mut Trial, pod: PodId, row
             "expected at least one victim pod on node \"{node}\""
         ))));
     }
-    if both {
+    let alone = evicted.len();
+    complete_gangs(snap, &mut evicted);
+    if both || evicted.len() > alone {
         sort_by_importance(snap, &mut evicted);
     }
     let candidate = Candidate {
@@ -84,6 +86,28 @@ pub(super) fn victims_on(snap: &mut Snapshot, trial: &mut Trial, pod: PodId, row
         violations,
     };
     Ok((candidate.rank(snap), candidate))
+}
+
+/// A gang that loses more than its surplus leaves as a whole, wherever its members are.
+fn complete_gangs(snap: &Snapshot, evicted: &mut Vec<PodId>) {
+    if snap.groups.is_empty() {
+        return;
+    }
+    let mut groups: Vec<_> = evicted
+        .iter()
+        .filter_map(|pod| snap.groups.of(*pod))
+        .collect();
+    groups.sort_unstable();
+    for id in groups.chunk_by(|a, b| a == b) {
+        let Some(group) = snap.groups.get(id[0]) else {
+            continue;
+        };
+        if id.len() > group.surplus(&snap.pods) {
+            let all = group.holding(&snap.pods).map(|(pod, _, _)| pod);
+            let others: Vec<PodId> = all.filter(|pod| !evicted.contains(pod)).collect();
+            evicted.extend(others);
+        }
+    }
 }
 
 /// Higher priority first, then the longer running; a pod without start time counts as started just now.

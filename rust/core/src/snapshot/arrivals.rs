@@ -257,6 +257,7 @@ impl Snapshot {
         }
         self.stop_waiting(id);
         self.nominations.set(id, None);
+        self.groups.leave(id);
         self.forget_reservations(id);
         if let Some(pod) = self.pods.remove(id) {
             self.forget_record(&pod);

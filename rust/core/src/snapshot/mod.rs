@@ -36,6 +36,7 @@ pub use topology::{DomainId, Domains, NO_DOMAIN, Topology};
 pub use volumes::{ClaimKey, Volumes};
 pub use world::{Kind, WorldError};
 
+use crate::gang::Groups;
 use crate::intern::{Interner, Symbol};
 use crate::object;
 use crate::queue::SYSTEM_CRITICAL;
@@ -61,6 +62,8 @@ pub struct Snapshot {
     pub volumes: Volumes,
     pub budgets: Budgets,
     pub images: Images,
+    /// Which pods belong together.
+    pub groups: Groups,
     pub changes: ChangeLog,
     /// Labels of Namespace objects; a namespace without object has none.
     namespaces: FxHashMap<Symbol, Labels>,
@@ -98,6 +101,7 @@ impl Default for Snapshot {
             changes: ChangeLog::default(),
             namespaces: FxHashMap::default(),
             images: Images::default(),
+            groups: Groups::default(),
             frozen_images: Vec::new(),
             frozen_at: None,
             waiting: FxHashMap::default(),
@@ -395,6 +399,12 @@ impl Snapshot {
     /// All pods nominated to a node.
     pub fn nominated_to(&self, node: Symbol) -> &[PodId] {
         self.nominations.on(node)
+    }
+
+    /// The priority that counts where a pod may become a victim: that of its group, if it is in one.
+    pub fn importance(&self, pod: PodId) -> i32 {
+        let group = self.groups.of(pod).and_then(|id| self.groups.get(id));
+        group.map_or(self.pods[pod].template.priority, |group| group.priority)
     }
 
     /// Changes whenever a nomination does, anywhere or on one row.

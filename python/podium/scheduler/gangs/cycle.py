@@ -1,0 +1,148 @@
+"""What follows when a gang had its turn: its members are bound, or told what is missing."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from podium._core import Batch, Engine, Shortage
+from podium.cluster.port import Action, Preempt
+from podium.framework.config import GangSettings
+from podium.scheduler.failures import Failures, Refusal
+from podium.scheduler.gangs.gangs import GROUP, Gangs
+from podium.scheduler.gangs.group import Group, Phase
+from podium.scheduler.gangs.reserve import Reservation
+from podium.scheduler.observer import Attempt
+from podium.scheduler.state import Entry, State
+
+Feasible = Mapping[str, Sequence[str]]
+
+NOBODY: Final[Feasible] = {}
+
+
+class GangCycle:
+    """The end of a gang's scheduling cycle where it has no places."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        state: State,
+        gangs: Gangs,
+        failures: Failures,
+        settings: GangSettings,
+        preempting: frozenset[str],
+    ) -> None:
+        self._engine = engine
+        self._state = state
+        self._gangs = gangs
+        self._failures = failures
+        self._always = settings.respect_pdb == "always"
+        self._preempting = preempting
+        self.reservation = Reservation(engine, state, settings.backfill)
+
+    def failed(self, batch: Batch, now: int, actions: list[Action], feasible: Feasible = NOBODY) -> bool:
+        """Report a gang that lacks places; returns whether pods are evicted for it."""
+        assert batch.stopped is not None, "only what was stopped has failed"
+        group = self._gangs.by_handle(batch.stopped)
+        shortage = batch.shortage
+        if shortage is None:
+            assert batch.decision is not None, "its tenant was refused"
+            refusal = Refusal("unschedulable", batch.decision.message, tuple(batch.decision.plugins))
+            self._end(group, refusal, (), {}, now, actions, feasible)
+            return False
+        text = self.text(group, shortage)
+        group.nearest = shortage.nearest
+        if shortage.failed:
+            self._end(group, Refusal("error", text), (), {}, now, actions, feasible)
+            return False
+        victims, nominated = self._preempt(group, actions)
+        if not nominated:
+            self.reservation.consider(group, now)
+            nominated = self.reservation.places(group)
+        refusal = Refusal("unschedulable", text, tuple(shortage.plugins))
+        self._end(group, refusal, victims, nominated, now, actions, feasible)
+        return bool(victims)
+
+    def _preempt(self, group: Group, actions: list[Action]) -> tuple[Sequence[Entry], Mapping[str, str]]:
+        """Evict whoever is in the way if that makes room for all; returns them, and member -> node."""
+        scheduler = next(iter(group.members.values())).pod.spec.scheduler_name
+        if scheduler not in self._preempting:
+            return (), {}
+        found = self._engine.preempt_group(group.handle, self._always)
+        if found.result == "helpless":
+            for entry in group.pending():
+                self._engine.nominate(entry.handle, None)
+        if found.result != "nominate":
+            return (), self._nominations(group)
+        nominated = {}
+        for handle, row in found.places:
+            entry, node = self._state.by_handle(handle), self._engine.node_name(row)
+            self._engine.nominate(handle, node)
+            nominated[entry.pod.metadata.uid] = node
+        victims = self._state.by_handles(found.victims)
+        by_node = {node: group.members[uid].pod for uid, node in nominated.items()}
+        first = group.members[next(iter(nominated))].pod
+        for victim in victims:
+            by = by_node.get(victim.node or "", first)
+            actions.append(Preempt(victim.pod, by, victim.node or ""))
+        self._gangs.counts["preempted"] += bool(victims)
+        return victims, nominated
+
+    def _nominations(self, group: Group) -> Mapping[str, str]:
+        nodes = ((e.pod.metadata.uid, self._engine.nominated(e.handle)) for e in group.pending())
+        return {uid: node for uid, node in nodes if node is not None}
+
+    def text(self, group: Group, shortage: Shortage) -> str:
+        """Return what a person reads: who has no place, why, how near it is, and who holds it."""
+        parts = [f"gang {group.name}: {shortage.placeable} of {shortage.need} members fit"]
+        if shortage.domain:
+            parts.append(f" together in {shortage.domain}")
+        if shortage.member is not None:
+            parts.append(f", {self._state.by_handle(shortage.member).pod.metadata.name} does not")
+        parts.append(f": {shortage.message}")
+        if shortage.nearest:
+            parts.append(f" It needs {shortage.nearest}")
+            if shortage.holders:
+                held = ", ".join(
+                    f"{self._holder(pod, of)} ({amount})" for pod, of, amount in shortage.holders
+                )
+                parts.append(f", held by {held}")
+            parts.append(".")
+        return "".join(parts)
+
+    def _holder(self, pod: int, group: int | None) -> str:
+        if group is not None:
+            return f"gang {self._gangs.by_handle(group).name}"
+        metadata = self._state.by_handle(pod).pod.metadata
+        return f"{metadata.namespace}/{metadata.name}"
+
+    def _end(
+        self,
+        group: Group,
+        refusal: Refusal,
+        victims: Sequence[Entry],
+        nominated: Mapping[str, str],
+        now: int,
+        actions: list[Action],
+        feasible: Feasible,
+    ) -> None:
+        """Tell every member that waits, and put the gang back."""
+        group.error = refusal.result == "error"
+        is_news = group.message != refusal.message
+        group.message = refusal.message
+        together = False
+        for entry in group.pending():
+            uid = entry.pod.metadata.uid
+            attempt = Attempt(
+                entry,
+                refusal.result,
+                message=refusal.message,
+                nominated=nominated.get(uid),
+                victims=victims,
+                feasible=feasible.get(uid),
+                together=together,
+            )
+            self._failures.record(attempt, actions if is_news or not together else [])
+            together = True
+        self._failures.requeue_at(GROUP | group.handle, refusal, now)
+        group.move(Phase.BACKOFF if group.error else Phase.QUEUED)
+        self._gangs.counts["unschedulable"] += 1
+        self._gangs.reported(group)

@@ -1,0 +1,183 @@
+"""One gang: its members and how far it has come.
+
+    GATED ──> QUEUED ──> PLACED ──> PERMITTED ──> BINDING ──> BOUND
+                ^  ^        │                        │          │
+                │  └─BACKOFF┴──<── ROLLING_BACK <────┘          │
+                └───────── a bound member is lost ──────────────┘
+
+GATED is a gang whose members are missing, BACKOFF one that rests after a member was turned away, and
+ROLLING_BACK one whose bound members leave because the others could not follow in time.
+
+The counts are those of the sets of members, keyed by uid; nothing is counted up or down. Every roll-back of
+the whole gang starts a new epoch.
+"""
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import Final
+
+from podium.api import Object
+from podium.api.gang_status import Standing
+from podium.api.gangs import Description, GangKey
+from podium.scheduler.state import Entry
+
+
+class Phase(Enum):
+    """How far a gang has come."""
+
+    GATED = "Gated"
+    """Members are missing, or it cannot be a gang."""
+    QUEUED = "Queued"
+    PLACED = "Placed"
+    """All that are needed have places; some are held in Permit."""
+    PERMITTED = "Permitted"
+    BINDING = "Binding"
+    BOUND = "Bound"
+    ROLLING_BACK = "RollingBack"
+    """Its time was over before enough were bound: those that are leave."""
+    BACKOFF = "Backoff"
+
+
+#: What may follow what, besides GATED, which is wherever members are missing.
+FOLLOWS: Final = {
+    Phase.GATED: {Phase.QUEUED, Phase.BOUND, Phase.ROLLING_BACK},
+    Phase.QUEUED: {Phase.PLACED, Phase.BACKOFF, Phase.BOUND, Phase.ROLLING_BACK},
+    Phase.PLACED: {Phase.PERMITTED, Phase.QUEUED, Phase.BACKOFF, Phase.BOUND, Phase.ROLLING_BACK},
+    Phase.PERMITTED: {Phase.BINDING},
+    Phase.BINDING: {Phase.BOUND, Phase.QUEUED, Phase.BACKOFF, Phase.ROLLING_BACK},
+    Phase.BOUND: {Phase.QUEUED, Phase.BINDING, Phase.PLACED, Phase.ROLLING_BACK},
+    Phase.ROLLING_BACK: {Phase.QUEUED, Phase.BACKOFF, Phase.BOUND},
+    Phase.BACKOFF: {Phase.QUEUED, Phase.PLACED, Phase.BOUND, Phase.ROLLING_BACK},
+}
+
+
+class Group:
+    """One gang."""
+
+    __slots__ = (
+        "bound",
+        "deadline",
+        "description",
+        "epoch",
+        "error",
+        "failed",
+        "failures",
+        "floor",
+        "handle",
+        "key",
+        "leaving",
+        "members",
+        "message",
+        "nearest",
+        "object",
+        "phase",
+        "placed",
+        "queued",
+        "reported",
+        "signature",
+        "succeeded",
+        "surplus",
+        "uid",
+        "woken",
+    )
+
+    def __init__(self, key: GangKey, handle: int) -> None:
+        self.key = key
+        self.handle = handle
+        """Its number in the core."""
+        self.object: Object | None = None
+        self.uid = str(key)
+        self.epoch = 0
+        self.description = Description()
+        self.signature: object = None
+        """What the members say that the description was made of; None: it must be made anew."""
+        self.phase = Phase.GATED
+        self.members: dict[str, Entry] = {}
+        """Pods that are pending or on nodes, by uid."""
+        self.placed: set[str] = set()
+        """Members with a node, bound there or about to be, that are to stay."""
+        self.bound: set[str] = set()
+        self.leaving: set[str] = set()
+        """Members that are being deleted: their places are taken still, but they count for nothing."""
+        self.succeeded: set[str] = set()
+        """Members that ended well after they were bound: their work is done, they need no place."""
+        self.failed: set[str] = set()
+        self.floor = 0
+        """The least that must stay bound: the minimum when it was reached, or a lower one since."""
+        self.queued = False
+        """Whether the core's queue knows it."""
+        self.woken = False
+        """Whether something happened since its last attempt that can help."""
+        self.surplus: set[str] = set()
+        """Members beyond the minimum that are queued on their own."""
+        self.failures: dict[str, int] = {}
+        """Bindings that failed, by uid."""
+        self.deadline: int | None = None
+        """When the members that are bound must leave unless enough are."""
+        self.message = ""
+        self.nearest = ""
+        self.error = False
+        self.reported: object = None
+        """The status that was written last."""
+
+    @property
+    def name(self) -> str:
+        """The gang as ``ns/name``."""
+        return str(self.key)
+
+    @property
+    def minimum(self) -> int:
+        """Members that must be on nodes together."""
+        return self.description.minimum
+
+    def pending(self) -> Iterator[Entry]:
+        """Yield members without a node that are to stay."""
+        return (e for uid, e in self.members.items() if uid not in self.placed and uid not in self.leaving)
+
+    @property
+    def ready(self) -> int:
+        """How many members wait for a node."""
+        return len(self.members) - len(self.placed) - len(self.leaving)
+
+    @property
+    def live(self) -> int:
+        """How many members there are that are to stay."""
+        return len(self.members) - len(self.leaving)
+
+    @property
+    def need(self) -> int:
+        """How many more members must get a node; roles may ask for more."""
+        done = len(self.succeeded) if self.floor else 0
+        return max(0, self.minimum - done - len(self.placed))
+
+    @property
+    def least(self) -> int:
+        """How many must stay bound, those that have ended well included."""
+        return self.floor or self.minimum
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether members are bound, but fewer than must be have a node or are about to get it."""
+        done = len(self.succeeded) if self.floor else 0
+        return bool(self.bound) and len(self.placed) + done < self.least
+
+    def move(self, to: Phase) -> None:
+        """Go on to another phase."""
+        if to is self.phase:
+            return
+        if to is not Phase.GATED and to not in FOLLOWS[self.phase]:
+            raise AssertionError(f"gang {self.name}: {self.phase.value} is never followed by {to.value}")
+        self.phase = to
+
+    def standing(self) -> Standing:
+        """Return how it stands, for its status."""
+        return Standing(
+            minimum=self.minimum,
+            members=self.live,
+            bound=len(self.bound),
+            succeeded=len(self.succeeded),
+            failed=len(self.failed),
+            message=self.message,
+            error=self.error,
+            epoch=self.epoch,
+        )

@@ -1,0 +1,106 @@
+"""How all gangs stand, as the answers of ``simulate`` and ``explain`` show it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from podium._core import Engine
+from podium.api.gangs import gang_of
+from podium.scheduler.gangs.gangs import GROUP, Gangs
+from podium.scheduler.gangs.group import Group, Phase
+from podium.scheduler.state import State
+
+_WAITS = {Phase.QUEUED, Phase.BACKOFF}
+
+
+@dataclass(frozen=True, slots=True)
+class GangReport:
+    """One gang.
+
+    Attributes:
+        name: ``ns/name``.
+        min: the effective minimum of all members.
+        bound: members on nodes.
+        waiting: members held in Permit.
+        missing: minimum less known members.
+        state: a :class:`Phase` by name.
+        position: its place among the gangs that wait, in queue order, from 1; None if it does not wait.
+        message: why it is not bound.
+
+    """
+
+    name: str
+    min: int
+    bound: int
+    waiting: int
+    missing: int
+    state: str
+    position: int | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class GangTurn:
+    """What ``explain`` says of a pending pod's gang."""
+
+    name: str
+    min: int
+    placeable: int
+    missing: int
+    nearest: str
+    position: int | None
+
+
+def reports(gangs: Gangs, state: State, label: str) -> Sequence[GangReport]:
+    """Return all gangs, in order of appearance."""
+    gated = _gated(state, label)
+    ranks = positions(gangs)
+    return [
+        GangReport(
+            name=group.name,
+            min=group.minimum,
+            bound=len(group.bound),
+            waiting=gangs.held_in_permit(group),
+            missing=max(0, group.minimum - group.live - gated.get(group.name, 0)),
+            state=group.phase.value,
+            position=ranks.get(group.handle),
+            message=group.message,
+        )
+        for group in gangs
+    ]
+
+
+def _gated(state: State, label: str) -> dict[str, int]:
+    """Return how many members of each gang are held back by scheduling gates."""
+    counts: dict[str, int] = {}
+    for pod, _ in state.held.values():
+        key = gang_of(pod, label)
+        if key is not None:
+            counts[str(key)] = counts.get(str(key), 0) + 1
+    return counts
+
+
+def positions(gangs: Gangs) -> dict[int, int]:
+    """Return the place of each gang that waits, by handle: greater priorities first, then the older."""
+    waiting = [group for group in gangs if group.phase in _WAITS and group.queued]
+    waiting.sort(key=lambda group: -group.description.priority_or_zero)
+    return {group.handle: place for place, group in enumerate(waiting, 1)}
+
+
+def turn_of(engine: Engine, gangs: Gangs, group: Group) -> GangTurn:
+    """Judge a gang as it would be tried now; nothing is placed."""
+    placeable, nearest = 0, ""
+    if group.queued and group.need:
+        shortage = engine.try_group(group.handle)
+        placeable = group.need if shortage is None else shortage.placeable
+        nearest = "" if shortage is None or not shortage.nearest else f"needs {shortage.nearest}"
+    position = positions(gangs).get(group.handle)
+    if position is None and engine.pool(GROUP | group.handle) is not None:
+        position = 1
+    return GangTurn(
+        name=group.name,
+        min=group.minimum,
+        placeable=placeable,
+        missing=max(0, group.minimum - group.live),
+        nearest=nearest,
+        position=position,
+    )

@@ -1,0 +1,7 @@
+//! Gangs in the core: all or nothing, exhaustively compared on small clusters.
+
+mod exact;
+mod preemption;
+mod scene;
+mod topology;
+mod transaction;
