@@ -51,7 +51,7 @@ test-rust: $(VENV)/made  ## Run the tests of the core
 
 .PHONY: test-python
 test-python: build $(VENV)/tools  ## Run the tests of the package (SUITE=tests/cli for one part)
-	$(TOOLS); PYTHONHASHSEED=0 $(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadfile $(SUITE)
+	$(TOOLS); $(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadfile $(SUITE)
 
 .PHONY: lint
 lint: build $(VENV)/tools  ## Check style, types and layers

@@ -91,7 +91,7 @@ class _Together(Sequence):
         return handle
 
     def _look(self, handle: int) -> None:
-        """Bring the snapshot up to date, as the pod's own cycle would between the bindings before and after it."""
+        """Bring the snapshot up to date, as the pod's own cycle would between two bindings."""
         self._world.engine.audit(handle)
 
     def _begin(self, handles: list[int]) -> None:
@@ -104,10 +104,6 @@ class _Together(Sequence):
 
 class Queued(_Together):
     """Through the queue: ``run_batch``."""
-
-    def _look(self, handle: int) -> None:
-        """Bring the snapshot up to date, as the pod's own cycle would between the bindings before and after it."""
-        self._world.engine.audit(handle)
 
     def _begin(self, handles: list[int]) -> None:
         for since, handle in enumerate(handles):

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -9,6 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from tests.parity.coverage import Coverage, targets
 from tests.parity.generator.scenarios import scenarios, seeded
 from tests.parity.process import Oracle, Scenario
+
+ROOT = Path(__file__).resolve().parents[2]
 
 KINDS = {
     "nodes": ("v1", "Node"),
@@ -79,6 +85,19 @@ def test_a_seed_is_a_scenario(tier: str) -> None:
         first, second = (msgspec.json.encode(seeded(tier, number)) for _ in range(2))
         assert first == second
     assert len({msgspec.json.encode(seeded(tier, number)) for number in range(1, 30)}) == 29
+
+
+def test_a_seed_is_a_scenario_in_every_process() -> None:
+    """Whatever order sets have there."""
+    command = [sys.executable, "-m", "tests.parity.generator", "--count", "25", "--tier"]
+    for tier in "AB":
+        printed = {
+            subprocess.check_output(
+                [*command, tier], cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": hash_seed}
+            )
+            for hash_seed in ("1", "2")
+        }
+        assert len(printed) == 1
 
 
 def test_coverage_targets_are_met(oracle: Oracle) -> None:

@@ -50,7 +50,8 @@ def _effective(regular: list[Amounts], init: list[tuple[bool, Amounts]]) -> Amou
         if restartable:
             sidecars = stages[-1]
     stages.append(_sum(sidecars, *regular))
-    return {name: max(stage.get(name, 0) for stage in stages) for name in set().union(*stages)}
+    names = dict.fromkeys(name for stage in stages for name in stage)  # a set has no certain order
+    return {name: max(stage.get(name, 0) for stage in stages) for name in names}
 
 
 def _container(w: World, name: str) -> tuple[Object, Amounts]:

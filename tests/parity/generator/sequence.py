@@ -11,7 +11,7 @@ from tests.parity.generator.cluster import draw_cluster, make_demanding
 from tests.parity.generator.nodes import draw_node, draw_node_labels
 from tests.parity.generator.pods import bind, draw_pod
 from tests.parity.generator.selectors import draw_pod_labels
-from tests.parity.generator.world import Object, World, draw_traits
+from tests.parity.generator.world import TRAITS, Object, World, draw_traits
 
 # Families that a sequence plays less often than a judgement: they leave little to choose from.
 RARE = ("volumes", "limits", "features", "pins", "inline", "full", "ports")
@@ -19,7 +19,8 @@ RARE = ("volumes", "limits", "features", "pins", "inline", "full", "ports")
 
 def draw_tier_b(c: Chooser, name: str) -> Object:
     """A tier-B scenario."""
-    traits = {trait for trait in draw_traits(c) if trait not in RARE or chance(c, 35)}
+    drawn = draw_traits(c)
+    traits = {trait for trait in TRAITS if trait in drawn and (trait not in RARE or chance(c, 35))}
     w = World(c, frozenset(traits), {"id": name, "tier": "B"})
     draw_cluster(w, nodes=_node_count(w))
     sequence = Sequence(w)
