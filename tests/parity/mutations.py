@@ -59,6 +59,7 @@ RULES = {
     "failures: snapshot": "what is remembered of a failure outlives changes of nodes and pods",
     "failures: priority": "what is remembered of a failure holds for pods of another priority",
     "failures: rows": "what nominated pods make of a node outlives changes of the node",
+    "failures: standing": "what a node said to a pod that found no place outlives changes of the node",
     "key epoch": "classes are not made anew when a new selector can tell pods apart",
     "follow: InterPodAffinity filter": "its filter does not count pods that come and go",
     "follow: InterPodAffinity score": "its score does not count pods that come and go",

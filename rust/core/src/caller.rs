@@ -119,10 +119,9 @@ impl Engine {
         if self.remembers(pod) {
             let memos = &mut self.memos;
             let (memo, _) = memos.get(&self.snap, (index, &profile), &self.snap.pods[pod])?;
-            let own = memo.crowd(&mut self.snap, pod);
-            let crowded = memo.crowded(own.as_deref());
-            let verdicts = memo.verdicts();
-            return Ok(read(&self.snap, memo.filters(), &verdicts, crowded));
+            let barred = memo.crowd(&mut self.snap, pod);
+            let (verdicts, crowded) = (memo.verdicts(), memo.crowded(&barred));
+            return Ok(read(&self.snap, memo.filters(), &verdicts, &crowded));
         }
         let judged = Judged::new(&mut self.snap, &profile, pod).map_err(Refusal::Rejected)?;
         Ok(read(

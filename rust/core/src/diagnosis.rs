@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub const NO_NODES: &str = "no nodes available to schedule pods";
 
 /// The reasons of all nodes, condensed.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnosis {
     pub nodes: usize,
     /// How many nodes have a status of their own.

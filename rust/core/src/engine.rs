@@ -234,19 +234,18 @@ impl Engine {
         if let Some(diagnosis) = memo.fails_alike(&self.snap, pod) {
             return Outcome::Unschedulable(diagnosis);
         }
-        let own = memo.crowd(&mut self.snap, pod);
-        let own = own.as_deref();
-        if !memo.crowded(own).is_empty() && memo.is_relative() {
+        let barred = memo.crowd(&mut self.snap, pod);
+        if memo.is_crowded(&barred) && memo.is_relative() {
             // The rows that are left out take part in no normalisation either.
             return self.schedule_afresh(profile.1, pod, attempt);
         }
-        match memo.pick(tie, own, scratch) {
+        match memo.pick(tie, &barred, scratch) {
             Some(row) => Outcome::Placed {
                 row,
-                feasible: memo.feasible() - memo.feasible_among(memo.crowded(own)),
+                feasible: memo.open(&barred),
                 evaluated: self.snap.nodes.count(),
             },
-            None => Outcome::Unschedulable(memo.diagnosis(&self.snap, pod, own)),
+            None => Outcome::Unschedulable(memo.diagnosis(&self.snap, pod, &barred)),
         }
     }
 
@@ -410,9 +409,8 @@ impl Engine {
                 message: text.to_owned(),
             });
         }
-        let own = memo.crowd(&mut self.snap, pod);
-        let crowded = memo.crowded(own.as_deref());
-        let codes = cycle::codes(&self.snap, memo.filters(), &memo.verdicts(), crowded);
+        let barred = memo.crowd(&mut self.snap, pod);
+        let codes = memo.codes(&self.snap, &barred);
         let failed = Failed {
             filters: memo.filters(),
             codes: &codes,

@@ -15,6 +15,7 @@ mod groups;
 mod pick;
 mod scored;
 mod scratch;
+mod standing;
 mod within;
 
 use crate::filtering::{FEASIBLE, Filters, LEFT_OUT, NO_NODE, Rejection, Verdict};
@@ -26,6 +27,7 @@ use crate::profile::Profile;
 use crate::scoring;
 use crate::snapshot::{Generation, Pod, Row, Snapshot};
 use crate::status::{Code, Status};
+pub use crowd::Barred;
 use failures::Failures;
 use groups::Combined;
 use scored::Scored;
@@ -267,11 +269,15 @@ impl Memo {
 
     /// The first part that rejects each row, as [`Filters::judge_all`] has it.
     pub fn verdicts(&self) -> Vec<Verdict> {
-        let first = |(row, own): (usize, &Verdict)| match *own {
-            NO_NODE | LEFT_OUT => *own,
-            own => own.min(self.combined.verdict(row as Row)),
-        };
-        self.verdicts.iter().enumerate().map(first).collect()
+        let rows = 0..self.verdicts.len() as Row;
+        rows.map(|row| self.verdict(row)).collect()
+    }
+
+    fn verdict(&self, row: Row) -> Verdict {
+        match self.verdicts[row as usize] {
+            own @ (NO_NODE | LEFT_OUT) => own,
+            own => own.min(self.combined.verdict(row)),
+        }
     }
 
     /// Every row's total, [`NEVER`] where some filter rejects it.

@@ -21,7 +21,7 @@ pub struct Trial {
 }
 
 /// Why a hypothetical node is rejected.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Refused {
     pub plugin: &'static str,
     /// Shared: many pods meet the same refusal.

@@ -78,9 +78,8 @@ fn remembered(engine: &mut Engine, profile: (usize, &Profile), pod: PodId) -> Op
     if memo.filters().must_be_afresh(&snap.pods[pod]) {
         return None;
     }
-    let own = memo.crowd(snap, pod);
-    let crowded = memo.crowded(own.as_deref());
-    let open = |row: &Row| crowded.binary_search_by_key(row, |(r, _)| *r).is_err();
+    let barred = memo.crowd(snap, pod);
+    let open = |row: &Row| !memo.is_barred(&barred, *row);
     let verdicts = memo.verdicts();
     let passed = verdicts
         .iter()

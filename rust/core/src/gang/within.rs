@@ -62,13 +62,11 @@ fn by_memo(
     if memo.filters().must_be_afresh(&snap.pods[pod]) {
         return None;
     }
-    let own = memo.crowd(snap, pod);
-    let own = own.as_deref();
-    let crowded = memo.crowded(own);
-    let open = |row: &Row| crowded.binary_search_by_key(row, |(r, _)| *r).is_err();
+    let barred = memo.crowd(snap, pod);
+    let open = |row: &Row| !memo.is_barred(&barred, *row);
     Some(match best(&memo.totals(), rows, open, tie) {
         Some((row, feasible)) => placed(row, feasible),
-        None => Outcome::Unschedulable(memo.diagnosis(snap, pod, own)),
+        None => Outcome::Unschedulable(memo.diagnosis(snap, pod, &barred)),
     })
 }
 

@@ -1,10 +1,12 @@
 //! What is remembered of pods of a class that no node took.
 
 use super::Memo;
-use super::crowd::Crowd;
+use super::crowd::{Barred, Crowd};
+use super::standing::Standing;
+use crate::cycle;
 use crate::diagnosis::Diagnosis;
-use crate::snapshot::{Generation, PodId, Row, Snapshot};
-use crate::trial::Refused;
+use crate::snapshot::{Change, Generation, PodId, Snapshot};
+use crate::status::Code;
 use std::sync::Arc;
 
 /// State of the snapshot, version of the nominations, and priority of the pod.
@@ -16,6 +18,14 @@ pub(super) struct Failures {
     /// That preemption cannot help, and its text.
     helpless: Option<(Circumstances, String)>,
     pub(super) crowd: Crowd,
+    pub(super) standing: Standing,
+}
+
+impl Failures {
+    pub(super) fn follow(&mut self, changes: &[Change]) {
+        self.crowd.follow(changes);
+        self.standing.follow(changes.iter().filter_map(Change::row));
+    }
 }
 
 impl Memo {
@@ -35,27 +45,43 @@ impl Memo {
         common.then_some((seen, nominations, priority))
     }
 
-    /// Why no node takes the pod; computed once per class and circumstances. `own` is what
+    /// Why no node takes the pod; computed once per class and circumstances. `barred` is what
     /// [`Memo::crowd`] returned.
-    pub fn diagnosis(
-        &mut self,
-        snap: &Snapshot,
-        pod: PodId,
-        own: Option<&[(Row, Refused)]>,
-    ) -> Arc<Diagnosis> {
+    pub fn diagnosis(&mut self, snap: &Snapshot, pod: PodId, barred: &Barred) -> Arc<Diagnosis> {
         let now = self.circumstances(snap, pod);
         match &self.failures.diagnosis {
             Some((known, diagnosis)) if now.is_some_and(|now| now == *known) => {
                 Arc::clone(diagnosis)
             }
             _ => {
-                let (verdicts, crowded) = (self.verdicts(), self.crowded(own));
-                let found = Diagnosis::of_verdicts(snap, &self.filters, &verdicts, crowded);
-                let found = Arc::new(found);
+                let found = Arc::new(self.condense(snap, barred));
                 self.failures.diagnosis = now.map(|now| (now, Arc::clone(&found)));
                 found
             }
         }
+    }
+
+    fn condense(&mut self, snap: &Snapshot, barred: &Barred) -> Diagnosis {
+        let followed = match barred {
+            Barred::Alike => self.condensed(snap, None),
+            Barred::But(row, refused) => self.condensed(snap, Some((*row, refused.as_ref()))),
+            Barred::Listed(_) => None,
+        };
+        followed.unwrap_or_else(|| {
+            let crowded = self.crowded(barred);
+            Diagnosis::of_verdicts(snap, &self.filters, &self.verdicts(), &crowded)
+        })
+    }
+
+    /// The code of each row's status for a pod, as [`cycle::codes`] has it.
+    pub fn codes(&mut self, snap: &Snapshot, barred: &Barred) -> Vec<Code> {
+        if matches!(barred, Barred::Alike)
+            && let Some(standing) = self.stand(snap)
+        {
+            return standing.codes().to_vec();
+        }
+        let (verdicts, crowded) = (self.verdicts(), self.crowded(barred));
+        cycle::codes(snap, &self.filters, &verdicts, &crowded)
     }
 
     /// What was found out about preemption in the same circumstances.

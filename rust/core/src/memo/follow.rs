@@ -40,7 +40,7 @@ impl Memo {
         if changes.len() > self.patience() || self.must_remake(snap, changes, pod) {
             return self.rebuild(snap, profile, pod, scratch);
         }
-        self.failures.crowd.follow(changes);
+        self.failures.follow(changes);
         scratch.collect(changes, self.verdicts.len());
         let Ok(mut moves) = self.follow_filters(snap, changes, scratch) else {
             return self.rebuild(snap, profile, pod, scratch);

@@ -1,6 +1,6 @@
 //! Choosing a row by what is remembered.
 
-use super::crowd::holds;
+use super::crowd::{Barred, holds};
 use super::{Memo, Scored, Scratch, dense};
 use crate::pick::{NEVER, scaled};
 use crate::pick_index::PickIndex;
@@ -9,19 +9,23 @@ use crate::snapshot::Row;
 use crate::trial::Refused;
 
 impl Memo {
-    /// One of the best rows by `draw`. `own` is what [`Memo::crowd`] returned.
-    pub fn pick(
-        &mut self,
-        draw: u64,
-        own: Option<&[(Row, Refused)]>,
-        scratch: &mut Scratch,
-    ) -> Option<Row> {
+    /// One of the best rows by `draw`. `barred` is what [`Memo::crowd`] returned.
+    pub fn pick(&mut self, draw: u64, barred: &Barred, scratch: &mut Scratch) -> Option<Row> {
         let Some(mut index) = self.index.take() else {
-            return self.pick_by_scan(draw, self.crowded(own), scratch);
+            return self.pick_by_scan(draw, &self.crowded(barred), scratch);
         };
         scratch.kept.clear();
-        if let Some(own) = own {
-            self.bar_otherwise(&mut index, own, &mut scratch.kept);
+        match barred {
+            Barred::Alike => {}
+            Barred::But(row, refused) => {
+                let total = match refused {
+                    Some(_) => NEVER,
+                    None => self.own_total(*row),
+                };
+                scratch.kept.push((*row, index.totals()[*row as usize]));
+                index.set(*row, total);
+            }
+            Barred::Listed(list) => self.bar_otherwise(&mut index, list, &mut scratch.kept),
         }
         let picked = self.pick_by_index(&index, draw, &mut scratch.ties);
         for (row, total) in &scratch.kept {
@@ -103,12 +107,6 @@ impl Memo {
     /// Whether some score is normalised row by row.
     fn varies(&self) -> bool {
         self.scores.iter().any(Scored::varies)
-    }
-
-    /// How many of these rows pass all filters.
-    pub fn feasible_among(&self, rows: &[(Row, Refused)]) -> usize {
-        let rows = rows.iter().filter(|(row, _)| self.is_feasible(*row));
-        rows.count()
     }
 
     /// Whether leaving out rows can change what the others' scores become.

@@ -6,7 +6,6 @@ use crate::memos::Memos;
 use crate::profile::Profile;
 use crate::snapshot::{Pod, Row, Snapshot};
 use crate::template::Template;
-use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Classes remembered: pods that must preempt at one time are mostly of a few.
@@ -20,17 +19,16 @@ pub(crate) struct DryRuns {
     classes: Vec<Known>,
 }
 
-/// Invariant: an entry whose stamps are those of its row equals a dry run made now, for any pod of the
-/// class that is not itself nominated to the row.
+/// Invariant: an entry whose version is that of its row equals a dry run made now, for any pod of the class
+/// that is not itself nominated to the row.
 #[derive(Debug)]
 pub(crate) struct Known {
     profile: usize,
     template: Arc<Template>,
-    rows: FxHashMap<Row, (Stamps, Found)>,
+    /// The version of the nominations that all entries know of.
+    nominations: u64,
+    rows: Vec<Option<(u64, Found)>>,
 }
-
-/// Version of the row and of the nominations to its node.
-type Stamps = (u64, u64);
 
 impl DryRuns {
     /// What is known for a pod; `None` if what it finds on a row depends on more than its template and
@@ -57,7 +55,7 @@ impl DryRuns {
         }
         let same =
             |known: &Known| known.profile == index && Arc::ptr_eq(&known.template, &pod.template);
-        let class = match self.classes.iter().position(same) {
+        let mut class = match self.classes.iter().position(same) {
             Some(at) => self.classes.remove(at),
             None => {
                 if self.classes.len() >= CLASSES {
@@ -66,26 +64,40 @@ impl DryRuns {
                 Known {
                     profile: index,
                     template: Arc::clone(&pod.template),
-                    rows: FxHashMap::default(),
+                    nominations: snap.nominations_version(),
+                    rows: Vec::new(),
                 }
             }
         };
+        class.follow(snap);
         self.classes.push(class);
         self.classes.last_mut()
     }
 }
 
 impl Known {
+    /// Forgets what was found on rows whose nominations have changed.
+    fn follow(&mut self, snap: &Snapshot) {
+        match snap.nominations_since(self.nominations) {
+            Some(nodes) => {
+                for row in nodes.iter().filter_map(|name| snap.nodes.row(*name)) {
+                    if let Some(entry) = self.rows.get_mut(row as usize) {
+                        *entry = None;
+                    }
+                }
+            }
+            None => self.rows.clear(),
+        }
+        self.nominations = snap.nominations_version();
+        self.rows.resize_with(snap.nodes.len(), || None);
+    }
+
     pub(super) fn get(&self, snap: &Snapshot, row: Row) -> Option<&Found> {
-        let (stamps, found) = self.rows.get(&row)?;
-        (*stamps == Known::stamps(snap, row)).then_some(found)
+        let (version, found) = self.rows[row as usize].as_ref()?;
+        (*version == snap.nodes.version(row)).then_some(found)
     }
 
     pub(super) fn insert(&mut self, snap: &Snapshot, row: Row, found: Found) {
-        self.rows.insert(row, (Known::stamps(snap, row), found));
-    }
-
-    fn stamps(snap: &Snapshot, row: Row) -> Stamps {
-        (snap.nodes.version(row), snap.nominations_stamp(row))
+        self.rows[row as usize] = Some((snap.nodes.version(row), found));
     }
 }

@@ -407,7 +407,7 @@ impl Snapshot {
         group.map_or(self.pods[pod].template.priority, |group| group.priority)
     }
 
-    /// Changes whenever a nomination does, anywhere or on one row.
+    /// Changes whenever a nomination does.
     pub fn nominations_version(&self) -> u64 {
         self.nominations.version()
     }
@@ -415,10 +415,6 @@ impl Snapshot {
     /// The nodes whose nominations changed after a version; `None` if that is no longer known.
     pub fn nominations_since(&self, version: u64) -> Option<&[Symbol]> {
         self.nominations.since(version)
-    }
-
-    pub fn nominations_stamp(&self, row: Row) -> u64 {
-        self.nominations.stamp(self.nodes.name(row))
     }
 
     /// Rows with such pods, ascending.

@@ -9,9 +9,8 @@ use rustc_hash::FxHashMap;
 pub(super) struct Nominations {
     by_node: FxHashMap<Symbol, Vec<PodId>>,
     node_of: FxHashMap<PodId, Symbol>,
-    /// Grows with every change; per node, what it was at the node's last one.
+    /// Grows with every change.
     version: u64,
-    stamps: FxHashMap<Symbol, u64>,
     /// The nodes of the latest changes; the last one made the present version.
     log: Vec<Symbol>,
 }
@@ -25,7 +24,6 @@ impl Nominations {
         let noted = before != node && !crate::mutation::active("nominations");
         for changed in before.into_iter().chain(node).filter(|_| noted) {
             self.version += 1;
-            self.stamps.insert(changed, self.version);
             self.log.push(changed);
             if self.log.len() > 2 * KEEP {
                 self.log.drain(..KEEP);
@@ -58,11 +56,6 @@ impl Nominations {
         let changes = usize::try_from(self.version - version).ok()?;
         let start = self.log.len().checked_sub(changes)?;
         Some(&self.log[start..])
-    }
-
-    /// Changes whenever the pods nominated to the node do.
-    pub(super) fn stamp(&self, node: Symbol) -> u64 {
-        self.stamps.get(&node).copied().unwrap_or(0)
     }
 
     pub(super) fn on(&self, node: Symbol) -> &[PodId] {

@@ -2,7 +2,8 @@
 
 use crate::cluster::{self, Dice, Rules};
 use podium_core::cycle::{self, Judged};
-use podium_core::memo::Refusal;
+use podium_core::diagnosis::Diagnosis;
+use podium_core::memo::{Barred, Memo, Refusal};
 use podium_core::memos::Memos;
 use podium_core::pick::{NEVER, scaled};
 use podium_core::profile::Profile;
@@ -103,9 +104,9 @@ fn check(snap: &mut Snapshot, profile: &Profile, memos: &mut Memos, pod: PodId, 
         Err(Refusal::Failed(status)) => panic!("{status:?}"),
         Ok((memo, scratch)) => {
             let expected = expected.expect("a pod that is not rejected as such");
-            let own = memo.crowd(snap, pod);
-            let own = own.as_deref();
-            if memo.crowded(own).is_empty() {
+            let barred = memo.crowd(snap, pod);
+            check_failure(snap, profile, memo, (pod, &barred));
+            if !memo.is_crowded(&barred) {
                 assert_eq!(memo.totals(), expected);
             } else if memo.is_relative() {
                 // An engine evaluates such a pod from scratch.
@@ -116,12 +117,29 @@ fn check(snap: &mut Snapshot, profile: &Profile, memos: &mut Memos, pod: PodId, 
             let ties = expected.iter().enumerate().filter(is_best);
             let ties: Vec<Row> = ties.map(|(row, _)| row as Row).collect();
             let rank = scaled(draw, ties.len() as u64) as usize;
-            assert_eq!(memo.pick(draw, own, scratch), ties.get(rank).copied());
+            assert_eq!(memo.pick(draw, &barred, scratch), ties.get(rank).copied());
             let feasible = expected.iter().filter(|total| **total != NEVER);
-            let barred = memo.feasible_among(memo.crowded(own));
-            assert_eq!(memo.feasible() - barred, feasible.count());
+            assert_eq!(memo.open(&barred), feasible.count());
         }
     }
+}
+
+/// What would be said of the pod if it found no node, and what preemption would be told.
+fn check_failure(
+    snap: &mut Snapshot,
+    profile: &Profile,
+    memo: &mut Memo,
+    (pod, barred): (PodId, &Barred),
+) {
+    let judged = Judged::new(snap, profile, pod).expect("a pod that is not rejected as such");
+    assert_eq!(memo.codes(snap, barred), judged.codes(snap));
+    assert_eq!(memo.crowded(barred).len(), judged.crowded.len());
+    let sorted = |mut diagnosis: Diagnosis| {
+        diagnosis.reasons.sort();
+        diagnosis
+    };
+    let found = sorted(Diagnosis::clone(&memo.diagnosis(snap, pod, barred)));
+    assert_eq!(found, sorted(judged.diagnosis(snap)));
 }
 
 /// Nominates a pending pod to a node, or takes that back.
