@@ -23,7 +23,7 @@ class Arrivals:
 
     def add(
         self, pods: Sequence[Pod], accepts: Callable[[Pod], bool], *, each: bool = False
-    ) -> tuple[list[Pod], NDArray[np.uint32]]:
+    ) -> tuple[list[Pod], NDArray[np.uint32], list[Pod]]:
         """Put the accepted pods into the core.
 
         Args:
@@ -33,7 +33,7 @@ class Arrivals:
             each: ask it of each pod: plugins may look at the name.
 
         Returns:
-            The accepted pods and their handles, in order.
+            The accepted pods and their handles, in order; and the first of each template among them.
 
         """
         first: dict[object, int] = {}
@@ -62,7 +62,7 @@ class Arrivals:
             metadata = [accepted[place].metadata for place in followers]
             names, uids = [meta.name for meta in metadata], [meta.uid for meta in metadata]
             handles[followers] = self._engine.add_pods_like(handles[followers], names, uids)
-        return accepted, handles
+        return accepted, handles, leaders
 
     def _likeness(self, pod: Pod) -> object:
         """Return what pods of one template have in common, unequal for all others of one call.

@@ -84,7 +84,7 @@ class Follower(Protocol):
 class GangMembers(Protocol):
     """Hears of all pods, so that gangs know their members."""
 
-    def take(self, entries: Sequence[Entry], now: int) -> Iterator[Sequence[Entry]]:
+    def take(self, entries: Sequence[Entry], leaders: Sequence[Pod], now: int) -> Iterator[Sequence[Entry]]:
         """Let new pods join their gangs; yields runs of those that are in none."""
 
     def joined(self, entry: Entry) -> None:
@@ -231,7 +231,7 @@ class State:
                 self.foreign.pop(uid, None)
                 self.held.pop(uid, None)
                 self._gated.pop(uid, None)
-        pods, handles = self._arrivals.add(
+        pods, handles, leaders = self._arrivals.add(
             list(fresh.values()), self._may_queue, each=self.classify is not None
         )
         numbers = handles.tolist()
@@ -245,7 +245,7 @@ class State:
         if self.tenants is not None:
             self._settle_tenants(now)
             self.tenants.assign_all(handles, pods)
-        for run in [entries] if self.gangs is None else self.gangs.take(entries, now):
+        for run in [entries] if self.gangs is None else self.gangs.take(entries, leaders, now):
             if len(run) < len(entries):
                 handles = np.asarray([entry.handle for entry in run], dtype=np.uint32)
             created = None

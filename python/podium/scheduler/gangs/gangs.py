@@ -79,12 +79,22 @@ class Gangs(Observer):
         key = gang_of(pod, self._label)
         return None if key is None else self._groups.get(key)
 
-    def take(self, entries: Sequence[Entry], now: int) -> Iterator[Sequence[Entry]]:
+    def take(self, entries: Sequence[Entry], leaders: Sequence[Pod], now: int) -> Iterator[Sequence[Entry]]:
         """Let new pods join their gangs; yields runs of those that are in none.
 
         A gang is queued where its first member stands among them, so both keep the order of appearance.
+
+        Args:
+            entries: the pods.
+            leaders: one of each template among them: without a gang among these there is none.
+            now: the time.
+
         """
-        label, alone = self._label, []
+        label = self._label
+        if all(gang_of(pod, label) is None for pod in leaders):
+            yield entries
+            return
+        alone = []
         fresh: dict[GangKey, list[Entry]] = {}
         firsts: dict[GangKey, int] = {}
         for entry in entries:
