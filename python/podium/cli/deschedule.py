@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from podium.api.manifest import Manifest, Note
     from podium.descheduler.policy.load import LoadedPolicy
     from podium.descheduler.ports import PrometheusClient
+    from podium.framework.config import SchedulerConfig
     from podium.simulator.rebalance import Mode, Rebalancing
 
 _HELP = """\
@@ -127,12 +128,14 @@ def command(
         cycles=cycles,
         interval=INTERVAL if interval is None else interval,
         mode=mode,
+        prometheus_url=url,
     )
     server = prometheus_of(loaded, url)
     with progress("descheduling", None):
         result = rebalance(manifest, loaded, table, settings.config, options, server)
     warnings = warnings_of(manifest, cluster, settings)
-    warnings += [Note("DeschedulerPolicy", policy_file, text) for text in loaded.warnings]
+    texts = [*loaded.warnings, *mismatch(loaded, settings.config)]
+    warnings += [Note("DeschedulerPolicy", policy_file, text) for text in texts]
     _print(result, manifest, warnings, output)
     return None
 
@@ -156,6 +159,21 @@ def load(path: str, classes: "Mapping[str, int]", table: Any) -> "LoadedPolicy":
         return load_policy(text, path, table, classes)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
+
+
+def mismatch(loaded: "LoadedPolicy", config: "SchedulerConfig") -> list[str]:
+    """Say that a policy goes by what nodes use where no scheduler of the configuration does."""
+    from podium.descheduler.plugins.node_utilization.args import LowArgs
+
+    args = (item for profile in loaded.profiles for item in profile.args.values())
+    if not any(isinstance(item, LowArgs) and item.metrics_utilization is not None for item in args):
+        return []
+    if any("LoadAware" in profile.names("score") for profile in config.profiles):
+        return []
+    return [
+        "pods are evicted by what nodes use and placed by what pods request: they may come back to the same "
+        "nodes; enable the scheduler plugin LoadAware (--config)"
+    ]
 
 
 def prometheus_of(loaded: "LoadedPolicy", url: str | None) -> "PrometheusClient | None":

@@ -49,12 +49,13 @@ async def _work(
     settings: "Settings", policy: str, mode: "Mode", url: str | None, flags: dict[str, Any]
 ) -> "tuple[Work, list[str]]":
     from podium.api import BY_NAME, PriorityClass
-    from podium.cli.deschedule import load, prometheus_of
+    from podium.cli.deschedule import load, mismatch, prometheus_of
     from podium.cluster.kube.client import KubeClient
     from podium.cluster.kube.connect import connect
     from podium.cluster.kube.listing import list_kind
     from podium.descheduler.table import installed
     from podium.live.descheduling.work import Work
+    from podium.live.load import LiveLoad
     from podium.simulator.whatif import live_shadow
 
     connection = connect(flags["kubeconfig"])
@@ -67,7 +68,7 @@ async def _work(
         connection=connection,
         loaded=loaded,
         table=table,
-        planning=live_shadow(settings.config) if mode == "guarded" else None,
+        planning=live_shadow(settings.config, LiveLoad(connection, url)) if mode == "guarded" else None,
         prometheus=prometheus_of(loaded, url),
         interval=flags["interval"],
         cycles=flags["cycles"],
@@ -76,7 +77,7 @@ async def _work(
         qps=flags["kube_api_qps"],
         burst=flags["kube_api_burst"],
     )
-    return work, [*loaded.warnings, *settings.config.warnings]
+    return work, [*loaded.warnings, *settings.config.warnings, *mismatch(loaded, settings.config)]
 
 
 def _print(turns: "list[LiveTurn]", output: str) -> None:

@@ -7,6 +7,7 @@ a class is imported only when something asks for it.
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import metadata
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ import msgspec
 from podium.errors import PluginError
 from podium.framework.handle import Handle
 from podium.framework.native import NATIVE_PLUGINS
+from podium.framework.own import OWN_PLUGINS
 from podium.framework.plugin import Plugin
 from podium.framework.points import POINT_METHODS, in_order
 
@@ -89,6 +91,8 @@ class Registry:
         registry = cls()
         for name, points in NATIVE_PLUGINS.items():
             registry._infos[name] = PluginInfo(name, NATIVE_SOURCE, in_order(points))
+        for name, reference in OWN_PLUGINS.items():
+            registry._add_lazy(name, BUILTIN_SOURCE, _referred(reference))
         for name, plugin in (builtin or {}).items():
             registry._add(_describe(name, BUILTIN_SOURCE, plugin))
         group = metadata.entry_points(group=ENTRY_POINT_GROUP) if installed is None else installed
@@ -139,13 +143,14 @@ class Registry:
                     yield info
 
     def _get_reference(self, reference: str) -> PluginInfo:
-        module, _, attribute = reference.partition(":")
-        plugin = _load(reference, lambda: _attribute(module, attribute))
-        info = self._add(_describe(None, f"module {module}", plugin))
+        plugin = _load(reference, _referred(reference))
+        info = self._add(_describe(None, f"module {reference.partition(':')[0]}", plugin))
         self._references[reference] = info.name
         return info
 
     def _add(self, info: PluginInfo) -> PluginInfo:
+        if info.factory is not None and OWN_PLUGINS.get(info.name) == _reference_of(info.factory):
+            self.get(info.name)
         known = self._infos.get(info.name)
         if known is not None and info.factory is not None and known.factory is info.factory:
             return known
@@ -219,11 +224,22 @@ def _load(name: str, load: Callable[[], Any]) -> Any:
         raise PluginError(f'plugin "{name}" cannot be imported: {_brief(error)}') from error
 
 
-def _attribute(module: str, attribute: str) -> Any:
-    value: Any = importlib.import_module(module)
-    for part in attribute.split("."):
-        value = getattr(value, part)
-    return value
+def _reference_of(plugin: type[Plugin]) -> str:
+    return f"{plugin.__module__}:{plugin.__qualname__}"
+
+
+@cache
+def _referred(reference: str) -> Callable[[], Any]:
+    """Return what imports ``module:Class``."""
+
+    def load() -> Any:
+        module, _, attribute = reference.partition(":")
+        value: Any = importlib.import_module(module)
+        for part in attribute.split("."):
+            value = getattr(value, part)
+        return value
+
+    return load
 
 
 def _brief(error: Exception) -> str:

@@ -23,6 +23,7 @@ from podium.live.cachecheck import compare_books, compare_objects
 from podium.live.configz import configz
 from podium.live.control import Control
 from podium.live.driver import Driver
+from podium.live.load import LiveLoad, follow_load
 from podium.live.metrics import Metrics
 from podium.live.serving import Serving
 from podium.live.shadow import Shadow
@@ -227,7 +228,12 @@ class _Life:
         self._ready = True
         _spare_the_collector()
         log.info("synced: %s", self.cluster.store.sizes())
-        await self.driver.run(once=self._job.once)
+        load = asyncio.create_task(follow_load(self.driver, LiveLoad(self._job.connection)))
+        try:
+            await self.driver.run(once=self._job.once)
+        finally:
+            load.cancel()
+            await asyncio.gather(load, return_exceptions=True)
 
     async def _finish(self) -> None:
         """Let what is under way end, so that nothing is left half done."""

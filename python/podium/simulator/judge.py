@@ -9,6 +9,7 @@ from podium.errors import CoreError
 from podium.framework.config import SchedulerConfig
 from podium.scheduler.explain import Explanation, explain
 from podium.scheduler.loop import Scheduler
+from podium.simulator.given_load import GivenLoad
 from podium.simulator.run import all_but_pods, bound_and_pending, name_of
 
 
@@ -32,6 +33,7 @@ def judge_pending(
     scheduler = Scheduler(config)
     objects = [*all_but_pods(manifest), *bound, *pending]
     scheduler.step(map(Applied, objects), now=0, limit=0)
+    GivenLoad.of(manifest).tell(scheduler)
     for pod in filter(wanted, pending):
         found = _judge(scheduler, pod, top)
         if found is not None:

@@ -6,6 +6,7 @@ from podium._core import Quantity
 from podium.api import NodeMetrics, Pod, PodMetrics
 from podium.api.quantities import ZERO, exact
 from podium.descheduler.smoothing import POLL, smooth
+from podium.plugins.load_aware.sample import Sample
 
 _READ = ("cpu", "memory")
 
@@ -40,6 +41,19 @@ class MeasuredLoad:
     def pod(self, namespace: str, name: str) -> Mapping[str, Mapping[str, Quantity]] | None:
         """Return the usage of a pod by container."""
         return self._pods.get((namespace, name))
+
+    def samples(self) -> dict[str, Sample]:
+        """Return what LoadAware is to know: the usage of now."""
+        return {
+            name: Sample(
+                {
+                    "cpu": float((base["cpu"] + self._moved[name]["cpu"]).milli_value()),
+                    "memory": float((base["memory"] + self._moved[name]["memory"]).value()),
+                },
+                is_steady=True,
+            )
+            for name, base in self._base.items()
+        }
 
     def left(self, pod: Pod) -> None:
         """Take a pod's load off its node."""

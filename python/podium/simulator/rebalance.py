@@ -26,6 +26,7 @@ from podium.framework.config import SchedulerConfig
 from podium.scheduler.loop import Scheduler
 from podium.simulator import run
 from podium.simulator.evictions import SimulatedEvictions
+from podium.simulator.given_load import GivenLoad
 from podium.simulator.measured import MeasuredLoad
 from podium.simulator.replacement import Controllers, started
 from podium.simulator.whatif import Shadow
@@ -48,6 +49,7 @@ class Options:
         cycles: how many.
         interval: nanoseconds between two.
         mode: ``compat`` evicts as upstream does, ``guarded`` only where the scheduler says it helps.
+        prometheus_url: the server that LoadAware asks, in place of its own arguments'.
 
     """
 
@@ -55,6 +57,7 @@ class Options:
     cycles: int = 1
     interval: int = INTERVAL
     mode: Mode = "compat"
+    prometheus_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +127,11 @@ class _Loop:
         )
         self._evictions = SimulatedEvictions(manifest.of(PodDisruptionBudget))
         made = Controllers()
+        self._given = GivenLoad(self._load.samples, options.prometheus_url)
         self._shadow = (
-            Shadow(config, lambda pod: made.replace(pod, self._time())) if options.mode == "guarded" else None
+            Shadow(config, lambda pod: made.replace(pod, self._time()), self._given)
+            if options.mode == "guarded"
+            else None
         )
         self._descheduler = Descheduler(loaded, table, self._evictions, sources, self._shadow)
         self._others = list(run.all_but_pods(manifest))
@@ -166,8 +172,11 @@ class _Loop:
         until = self._cluster.now() + self._options.interval
         leaving = [self._cluster.pod(wanted.pod.metadata.uid) for wanted in cycle.evicted]
         before = {pod.metadata.uid for pod in self._cluster.pods() if pod.spec.node_name}
-        replaced = self._replace(leaving)
         scheduler = self._scheduler = self._scheduler or Scheduler(self._config)
+        # What moves from here on is not in the samples.
+        self._cluster.perform(scheduler.step(self._cluster.events(), self._cluster.now(), 0))
+        self._given.tell(scheduler)
+        replaced = self._replace(leaving)
         for _ in range(_PREEMPTION_ROUNDS):
             run.drive(self._cluster, scheduler, run.Options(until=until))
             victims = [action.victim for action in self._cluster.evicted[self._preempted :]]

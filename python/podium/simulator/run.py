@@ -17,6 +17,7 @@ from podium.scheduler.loop import Scheduler
 from podium.scheduler.observer import Attempt, Observer
 from podium.scheduler.state import Entry
 from podium.scheduler.tenants import TenantShare
+from podium.simulator.given_load import GivenLoad, plugins_of
 
 AttemptsWanted = Literal["first", "all", "none"]
 
@@ -178,6 +179,9 @@ def simulate(manifest: Manifest, config: SchedulerConfig, options: Options | Non
     cluster.apply(all_but_pods(manifest))
     cluster.apply(bound)
     cluster.apply(pending)
+    if plugins_of(scheduler):
+        cluster.perform(scheduler.step(cluster.events(), cluster.now(), 0))
+        GivenLoad.of(manifest).tell(scheduler)
     drive(cluster, scheduler, options)
     seconds = perf_counter() - started
     return _result(cluster, scheduler, recorder, seconds)

@@ -1,5 +1,6 @@
 """What the scheduler would do if pods were evicted: a second scheduler that everything is taken back from."""
 
+import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -18,9 +19,15 @@ from podium.cluster.port import (
     Returned,
 )
 from podium.descheduler.ports import Landing
+from podium.errors import PodiumError
 from podium.framework.config import SchedulerConfig
+from podium.plugins.load_aware.feed import tell
+from podium.plugins.load_aware.sample import LoadReader
 from podium.scheduler.loop import Scheduler
+from podium.simulator.given_load import plugins_of
 from podium.simulator.replacement import Controllers
+
+logger = logging.getLogger(__name__)
 
 Successor = Callable[[Pod], Pod | None]
 
@@ -42,8 +49,9 @@ class Shadow:
     one of them, the successor does not get that room.
     """
 
-    def __init__(self, config: SchedulerConfig, successor: Successor) -> None:
+    def __init__(self, config: SchedulerConfig, successor: Successor, load: LoadReader | None = None) -> None:
         self._scheduler = Scheduler(config)
+        self._load = load
         self._successor = successor
         self._objects: dict[tuple[type[Object], str, str], Object] = {}
         self._pods: dict[str, Pod] = {}
@@ -69,7 +77,18 @@ class Shadow:
         events += [Applied(pod) for uid, pod in found.items() if not _same(self._pods.get(uid), pod)]
         self._pods = found
         self._pending = {uid: pod for uid, pod in found.items() if not pod.spec.node_name}
-        self._run(_Step([], []), events)
+        self._scheduler.step(events, now, 0)
+        self._learn()
+        self._run(_Step([], []), ())
+
+    def _learn(self) -> None:
+        """Let LoadAware know the load before anything moves; without an answer the last one counts."""
+        if self._load is None:
+            return
+        try:
+            tell(plugins_of(self._scheduler), self._load)
+        except PodiumError as error:
+            logger.warning("LoadAware: %s", error)
 
     def move(self, pod: Pod) -> Landing:
         """Take a pod off its node and place its successor, on top of the moves so far."""
@@ -151,7 +170,7 @@ def _same(known: Pod | None, pod: Pod) -> bool:
     return known.metadata is pod.metadata or known.metadata == pod.metadata
 
 
-def live_shadow(config: SchedulerConfig) -> Shadow:
+def live_shadow(config: SchedulerConfig, load: LoadReader | None = None) -> Shadow:
     """Return a scheduler to ask beside a live cluster; pods come back as their controllers make them."""
     made = Controllers()
-    return Shadow(config, lambda pod: made.replace(pod, time.time_ns()))
+    return Shadow(config, lambda pod: made.replace(pod, time.time_ns()), load)

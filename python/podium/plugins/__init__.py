@@ -1,0 +1,1 @@
+"""Podium's own plugins in Python; ``podium.framework.own`` is their table."""

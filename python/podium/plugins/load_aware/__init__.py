@@ -1,0 +1,1 @@
+"""LoadAware: places pods by what nodes really use. ``plugin`` is the place to start reading."""
