@@ -6,6 +6,7 @@ use crate::intern::Symbol;
 use crate::selector::{Labels, Selector};
 use crate::template::{PodTerms, Template};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PeerId(pub u32);
@@ -33,6 +34,8 @@ pub struct Peers {
     ids: FxHashMap<PeerKey, PeerId>,
     list: Vec<Peer>,
     free: Vec<PeerId>,
+    /// Those that have affinity terms.
+    vocal: BTreeSet<PeerId>,
     sight: Sight,
 }
 
@@ -93,6 +96,9 @@ impl Peers {
                 PeerId(u32::try_from(self.list.len() - 1).expect("fewer than 2^32 groups"))
             }
         };
+        if !key.terms.is_empty() {
+            self.vocal.insert(id);
+        }
         self.ids.insert(key, id);
         id
     }
@@ -108,6 +114,7 @@ impl Peers {
         peer.users -= 1;
         if peer.users == 0 {
             self.ids.remove(&peer.key);
+            self.vocal.remove(&id);
             self.free.push(id);
         }
     }
@@ -142,11 +149,6 @@ impl Peers {
         reached.then(|| (template.namespace, labels()))
     }
 
-    /// Whether any pod ever had an affinity term.
-    pub fn ever_had_terms(&self) -> bool {
-        self.sight.epoch > 0
-    }
-
     /// Grows whenever [`Peers::seen`] may answer differently.
     pub(super) fn epoch(&self) -> u64 {
         self.sight.epoch
@@ -163,11 +165,29 @@ impl Peers {
             .iter()
             .enumerate()
             .map(|(i, peer)| (PeerId(i as u32), peer));
-        all.filter(|(_, p)| p.users > 0 && !(p.active.is_empty() && p.terminating.is_empty()))
+        all.filter(|(_, peer)| peer.users > 0 && peer.is_placed())
+    }
+
+    /// Those of them whose pods have affinity terms.
+    pub fn vocal(&self) -> impl Iterator<Item = (PeerId, &Peer)> {
+        let all = self.vocal.iter().map(|id| (*id, self.get(*id)));
+        all.filter(|(_, peer)| peer.is_placed())
+    }
+
+    /// Those that can matter to a pod: all, if it has terms of its own.
+    pub fn met_by(&self, has_terms: bool) -> Box<dyn Iterator<Item = (PeerId, &Peer)> + '_> {
+        match has_terms {
+            true => Box::new(self.placed()),
+            false => Box::new(self.vocal()),
+        }
     }
 }
 
 impl Peer {
+    fn is_placed(&self) -> bool {
+        !(self.active.is_empty() && self.terminating.is_empty())
+    }
+
     /// All pods by row, the terminating ones included.
     pub fn all(&self) -> impl Iterator<Item = (Row, u32)> + '_ {
         self.active

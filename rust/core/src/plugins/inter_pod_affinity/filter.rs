@@ -70,7 +70,7 @@ impl Hard {
             touched: Vec::new(),
             rule: Arc::clone(&rule),
         };
-        for (_, peer) in snap.peers.placed() {
+        for (_, peer) in snap.peers.met_by(rule.has_terms()) {
             let key = &peer.key;
             rule.each(
                 snap,

@@ -172,13 +172,11 @@ impl Plugin for InterPodAffinity {
 
     /// A term that brings the pod together with another says nothing while the other's node has not its key.
     fn wakes_with_node(&self, snap: &Snapshot, pod: &Pod, at: Point) -> bool {
-        if pod.template.affinity.all().next().is_none() && !snap.peers.ever_had_terms() {
-            return false;
-        }
         if crate::mutation::active("wakes with node: InterPodAffinity") {
             return false;
         }
-        let mut placed = snap.peers.placed().map(|(_, peer)| &peer.key);
+        let has_terms = !pod.template.affinity.is_empty();
+        let mut placed = snap.peers.met_by(has_terms).map(|(_, peer)| &peer.key);
         placed.any(|key| self.meet(snap, (key.namespace, &key.labels, &key.terms), pod, at))
     }
 }

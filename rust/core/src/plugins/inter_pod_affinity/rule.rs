@@ -52,7 +52,7 @@ impl Rule {
         };
         let affinity_columns = affinity.iter().map(|t| column(t.key)).collect();
         let anti_columns = anti.iter().map(|t| column(t.key)).collect();
-        for (_, peer) in snap.peers.placed() {
+        for (_, peer) in snap.peers.vocal() {
             for term in &peer.key.terms.required_anti {
                 if seen.by(term, snap) {
                     column(term.topology_key);

@@ -98,7 +98,7 @@ impl Soft {
         };
         let mut keys: Vec<Symbol> = Vec::new();
         let mut found = Vec::new();
-        for (_, peer) in snap.peers.placed() {
+        for (_, peer) in snap.peers.met_by(!rule.own.is_empty()) {
             let key = &peer.key;
             rule.each(
                 snap,
