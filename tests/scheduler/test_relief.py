@@ -1,8 +1,15 @@
 """Bounded waits and reclaim: what fair shares do for pods that fit nowhere."""
 
 import pytest
+from podium.api import LabelSelector, ObjectMeta
+from podium.api.objects.policy import (
+    PodDisruptionBudget,
+    PodDisruptionBudgetSpec,
+    PodDisruptionBudgetStatus,
+)
 from podium.cluster.port import Applied, Preempt, Removed
 from podium.cluster.simulated import SECOND
+from podium.testing import make_pod
 
 from tests.scheduler.test_tenants import World, node, pods
 
@@ -136,4 +143,85 @@ def test_the_victim_comes_again_and_does_not_take_the_space():
     world.tell(Removed(eviction.victim), *(Applied(pod) for pod in again))
     assert "b0" in world.bound
     assert "again0" not in world.bound
+    assert world.evicted == []
+
+
+def over_share(*bound, tenants=RECLAIM, nodes=()):
+    """A world in which pods of tenant ``a`` have run long enough."""
+    world = Cluster(tenants)
+    world.apply(*(nodes or [node("4")]))
+    world.apply(*bound)
+    assert len(world.bound) == len(bound)
+    world.now = 100 * SECOND
+    return world
+
+
+def settle(world):
+    for _ in range(5):
+        world.now += 301 * SECOND
+        world.tell()
+    return world.evicted
+
+
+def budget(allowed):
+    selector = LabelSelector(match_labels={"app": "a"})
+    return PodDisruptionBudget(
+        metadata=ObjectMeta(name="keep", namespace="a", uid="keep"),
+        spec=PodDisruptionBudgetSpec(selector=selector),
+        status=PodDisruptionBudgetStatus(disruptions_allowed=allowed),
+    )
+
+
+@pytest.mark.parametrize(("allowed", "evicted"), [(0, 0), (1, 0), (2, 2)])
+def test_no_budget_is_violated(allowed, evicted):
+    """A pod of 2 CPUs needs two of the four pods of 1."""
+    labelled = [make_pod(f"a{i}", "a").request(cpu="1").label("app", "a").build() for i in range(4)]
+    world = over_share(*labelled)
+    world.apply(budget(allowed))
+    world.apply(*pods("b", "b", 1, cpu="2"))
+    assert len(settle(world)) == evicted
+
+
+def test_nothing_is_evicted_where_the_pod_would_not_fit_afterwards():
+    """kueue#5243: by quota it fits, but on no one node."""
+    small = [node("2", name=f"n{i}") for i in range(4)]
+    world = over_share(*pods("a", "a", 8, cpu="1"), nodes=small)
+    world.apply(*pods("b", "b", 1, cpu="3"))
+    assert settle(world) == []
+
+
+def gang(name, size, minimum, cpu="1"):
+    members = (make_pod(f"{name}{i}", "a").label("gang.example.com/name", name) for i in range(size))
+    members = (member.annotation("gang.example.com/min-available", str(minimum)) for member in members)
+    return [member.request(cpu=cpu).build() for member in members]
+
+
+def test_a_gang_gives_its_surplus():
+    world = over_share(*gang("g", 4, minimum=3))
+    world.apply(*pods("b", "b", 1, cpu="1"))
+    assert len(settle(world)) == 1
+
+
+def test_a_gang_without_surplus_leaves_whole_wherever_its_members_are():
+    """The members on the other node go too; what is fair is judged with all of them gone."""
+    two = [node("4", name="n0"), node("4", name="n1")]
+    world = over_share(*gang("g", 4, minimum=4, cpu="2"), nodes=two)
+    world.apply(*pods("b", "b", 1, cpu="2"))
+    assert settle(world) == []  # a would have nothing left, and less than b
+
+    world = over_share(*gang("g", 2, minimum=2), *gang("h", 2, minimum=2))
+    world.apply(*pods("b", "b", 1, cpu="2"))
+    gone = settle(world)
+    assert sorted(gone) in (["g0", "g1"], ["h0", "h1"])
+
+
+def test_a_member_that_may_not_go_keeps_its_gang():
+    """Half of the gang has just started, on a node of its own."""
+    two = [node("2", name="n0"), node("2", name="n1")]
+    first, late = gang("g", 2, minimum=1), gang("g", 4, minimum=4)[2:]
+    world = over_share(*first, *pods("a", "x", 2, cpu="1"), nodes=two)
+    world.end("x0", "x1")
+    world.apply(*late)
+    assert {"g2", "g3"} <= set(world.bound)
+    world.apply(*pods("b", "b", 1, cpu="1"))
     assert world.evicted == []

@@ -87,7 +87,7 @@ class Scheduler:
         self.state = State(self.engine, self._concern, self.tenants)
         self.relief = None
         if self.tenants is not None:
-            self.relief = Relief(self.state, self.tenants, settings.tenants, settings.gangs)
+            self.relief = Relief(self.state, self.tenants, settings.tenants)
         self._observers = [self.observer]
         self.failures = Failures(self.engine, self.observer, self._bits)
         self.inbox = Inbox()

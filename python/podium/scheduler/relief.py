@@ -18,8 +18,7 @@ import numpy as np
 
 from podium._core import Engine
 from podium.cluster.port import Action, Preempt
-from podium.framework.config import GangSettings, TenantSettings
-from podium.scheduler.groups import group_of
+from podium.framework.config import TenantSettings
 from podium.scheduler.observer import Attempt, Observer
 from podium.scheduler.state import Entry, State
 from podium.scheduler.tenants import Tenants
@@ -32,12 +31,11 @@ PATIENCE: Final = 300 * 1_000_000_000
 class Relief:
     """Space for pods that cannot be placed, one decision per failed attempt."""
 
-    def __init__(self, state: State, tenants: Tenants, settings: TenantSettings, gangs: GangSettings) -> None:
+    def __init__(self, state: State, tenants: Tenants, settings: TenantSettings) -> None:
         self._engine: Engine = state.engine
         self._state = state
         self._tenants = tenants
         self._settings = settings.reclaim
-        self._gangs = gangs
         self._holder: Entry | None = None
         self._taker: Entry | None = None
         self._leaving: Sequence[Entry] = ()
@@ -77,12 +75,12 @@ class Relief:
         return replace(attempt, message=message, nominated=node, victims=victims)
 
     def _spared(self, now: int) -> Iterator[Entry]:
-        """Yield pods that run too short a time, and members of groups: those leave together or not."""
+        """Yield pods that run too short a time."""
         least = self._settings.min_run_time.nanoseconds
         for entry in self._state.entries():
             if entry.node is not None:
                 ran = now - _started(entry)
-                if 0 <= ran < least or group_of(entry.pod, self._gangs) is not None:
+                if 0 <= ran < least:
                     yield entry
 
     def _place_to_keep(self, entry: Entry, now: int) -> int | None:

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from podium._core import Engine, Quantity
 from podium.api import Object, Pod
+from podium.api.gangs import Way, gang_of
 from podium.api.objects.groups import Queue, VolcanoPodGroup
 from podium.framework.config import GangSettings, TenantSettings
 from podium.scheduler.ages import creation_time
-from podium.scheduler.groups import group_of
 from podium.scheduler.tenant_tree import fraction, node_of, tree_of
 
 #: The tenant of pods that lack the label or annotation that would name one; no label has such a value.
@@ -85,8 +85,8 @@ class Tenants:
         return namers[kind]
 
     def _queue_of(self, pod: Pod) -> str:
-        group = group_of(pod, self._gangs)
-        named = self._groups.get((pod.metadata.namespace, group)) if group is not None else None
+        gang = gang_of(pod, self._gangs.label)
+        named = self._groups.get(gang[1:]) if gang is not None and gang.way is Way.VOLCANO else None
         return named or (pod.metadata.annotations or {}).get(_QUEUE_ANNOTATION) or DEFAULT_QUEUE
 
     def name(self, pod: Pod) -> str:

@@ -17,12 +17,12 @@ const CANDIDATES: usize = 100;
 /// Whose pods are not taken.
 #[derive(Clone, Debug, Default)]
 pub struct Spared {
-    /// Pods that run too short a time, or belong to a group.
+    /// Pods that run too short a time.
     pub pods: FxHashSet<PodId>,
     pub tenants: FxHashSet<Tenant>,
 }
 
-/// Pods that leave a node so that another fits.
+/// Pods that leave so that another fits on a row; of a group no more than its surplus, or all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reclaimed {
     pub row: Row,
@@ -32,7 +32,8 @@ pub struct Reclaimed {
 impl Engine {
     /// Which pods of other tenants must go so that a pod fits on some node, none of whose tenants could then
     /// claim it back: with the victims gone and the pod in place, its tenant has no larger share than theirs,
-    /// and theirs have all that they deserve and are guaranteed. No disruption budget is violated.
+    /// and theirs have all that they deserve and are guaranteed. No disruption budget is violated, and no gang
+    /// is left with less than its minimum.
     pub fn reclaim(&mut self, pod: PodId, spared: &Spared) -> Option<Reclaimed> {
         let judged = self.judge(pod)?.ok()?;
         self.snap.refresh_tenants();
@@ -51,7 +52,13 @@ impl Engine {
         let mut trial = Trial::new(snap, &judged.filters, pod);
         let mut found: Option<Reclaimed> = None;
         for (row, victims) in candidates {
-            let taken = take(snap, &mut trial, (pod, mine, row), victims);
+            let claim = Claim {
+                pod,
+                mine,
+                row,
+                spared,
+            };
+            let taken = claim.take(snap, &mut trial, victims);
             trial.restart(snap, &judged.filters);
             if let Some(victims) = taken
                 && found
@@ -124,18 +131,14 @@ fn offered(snap: &Snapshot, mine: Tenant, row: Row, spared: &Spared) -> Vec<PodI
         return Vec::new();
     };
     let shares = &tenants.shares;
-    let may_go = |id: &PodId| {
-        let pod = &snap.pods[*id];
-        let other = pod
-            .tenant
-            .filter(|t| *t != mine && !spared.tenants.contains(t));
-        other.is_some_and(|t| over(shares, t, mine))
-            && !pod.terminating
-            && pod.template.priority < SYSTEM_CRITICAL
-            && !spared.pods.contains(id)
-    };
     let on_node = snap.nodes.pods[row as usize].iter().copied();
-    let pods: Vec<PodId> = on_node.filter(may_go).collect();
+    let pods: Vec<PodId> = on_node
+        .filter(|id| may_go(snap, *id, mine, spared))
+        .filter(|id| {
+            let other = snap.pods[*id].tenant;
+            other.is_some_and(|other| over(shares, other, mine))
+        })
+        .collect();
     let (_, mut pods) = split_by_budgets(snap, &pods);
     pods.sort_by(|a, b| {
         let (a, b) = (&snap.pods[*a], &snap.pods[*b]);
@@ -151,61 +154,130 @@ fn offered(snap: &Snapshot, mine: Tenant, row: Row, spared: &Spared) -> Vec<PodI
     pods
 }
 
+fn may_go(snap: &Snapshot, id: PodId, mine: Tenant, spared: &Spared) -> bool {
+    let pod = &snap.pods[id];
+    let other = pod.tenant.filter(|tenant| *tenant != mine);
+    other.is_some_and(|tenant| !spared.tenants.contains(&tenant))
+        && !pod.terminating
+        && snap.importance(id) < SYSTEM_CRITICAL
+        && !spared.pods.contains(&id)
+}
+
 fn over(shares: &FairShares, tenant: Tenant, other: Tenant) -> bool {
     shares.compare(tenant, other) == Ok(Ordering::Greater)
 }
 
-/// The pods that must leave the row so that the pod fits, if all who lose them may. Books are as before; what the
-/// trial did is left to be undone.
-fn take(
-    snap: &mut Snapshot,
-    trial: &mut Trial,
-    (pod, mine, row): (PodId, Tenant, Row),
-    victims: Vec<PodId>,
-) -> Option<Vec<PodId>> {
-    let mut taken = Vec::new();
-    let fits = clear(snap, trial, (mine, row), victims, &mut taken);
-    let fair = fits && is_fair(snap, pod, mine, &taken);
-    for id in &taken {
-        snap.book_usage(*id, true);
-    }
-    fair.then_some(taken)
+/// Who wants which row, and whom it must not cost anything.
+struct Claim<'a> {
+    pod: PodId,
+    mine: Tenant,
+    row: Row,
+    spared: &'a Spared,
 }
 
-/// Takes pods off the row, and out of the books, one by one until the trial's pod fits; then puts back whoever
-/// need not go.
-fn clear(
-    snap: &mut Snapshot,
-    trial: &mut Trial,
-    (mine, row): (Tenant, Row),
-    victims: Vec<PodId>,
-    taken: &mut Vec<PodId>,
-) -> bool {
-    let mut fits = false;
-    for victim in victims {
-        if !releases(snap, victim, mine) {
-            continue;
+/// Pods that leave together: one, or all of a gang that cannot do with less; each with its row.
+type Bundle = Vec<(PodId, Row)>;
+
+impl Claim<'_> {
+    /// The pods that must leave so that the pod fits on the row, if all who lose them may. Books are as before;
+    /// what the trial did is left to be undone.
+    fn take(
+        &self,
+        snap: &mut Snapshot,
+        trial: &mut Trial,
+        victims: Vec<PodId>,
+    ) -> Option<Vec<PodId>> {
+        let mut taken = Vec::new();
+        let fits = self.clear(snap, trial, victims, &mut taken);
+        let taken: Vec<PodId> = taken.into_iter().flatten().map(|(id, _)| id).collect();
+        let fair = fits && is_fair(snap, self.pod, self.mine, &taken);
+        for id in &taken {
+            snap.book_usage(*id, true);
         }
-        trial.remove(snap, victim);
-        snap.book_usage(victim, false);
-        taken.push(victim);
-        fits = trial.passes(snap, row);
-        if fits {
-            break;
-        }
+        fair.then_some(taken)
     }
-    // The last one taken is needed; of the others whoever can stay does, the most over-served last.
-    for at in (0..taken.len().saturating_sub(1)).rev().filter(|_| fits) {
-        let victim = taken[at];
-        trial.add(snap, victim, row);
-        if trial.passes(snap, row) {
-            snap.book_usage(victim, true);
-            taken.remove(at);
-        } else {
-            trial.remove(snap, victim);
+
+    /// Takes pods off, and out of the books, one by one until the trial's pod fits; then puts back whoever need
+    /// not go.
+    fn clear(
+        &self,
+        snap: &mut Snapshot,
+        trial: &mut Trial,
+        victims: Vec<PodId>,
+        taken: &mut Vec<Bundle>,
+    ) -> bool {
+        let mut fits = false;
+        for victim in victims {
+            let Some(bundle) = self.bundle(snap, victim, taken) else {
+                continue;
+            };
+            if !self.remove(snap, trial, &bundle) {
+                continue;
+            }
+            taken.push(bundle);
+            fits = trial.passes(snap, self.row);
+            if fits {
+                break;
+            }
         }
+        // The last one taken is needed; of the others whoever can stay does, the most over-served last.
+        for at in (0..taken.len().saturating_sub(1)).rev().filter(|_| fits) {
+            for (id, row) in &taken[at] {
+                trial.add(snap, *id, *row);
+            }
+            let stays = trial.passes(snap, self.row);
+            for (id, _) in &taken[at] {
+                match stays {
+                    true => snap.book_usage(*id, true),
+                    false => trial.remove(snap, *id),
+                }
+            }
+            if stays {
+                taken.remove(at);
+            }
+        }
+        fits
     }
-    fits
+
+    /// Takes pods off and out of the books, if limits let their tenants lose all of them.
+    fn remove(&self, snap: &mut Snapshot, trial: &mut Trial, bundle: &Bundle) -> bool {
+        for (at, (id, _)) in bundle.iter().enumerate() {
+            if releases(snap, *id, self.mine) {
+                trial.remove(snap, *id);
+                snap.book_usage(*id, false);
+                continue;
+            }
+            for (id, row) in &bundle[..at] {
+                trial.add(snap, *id, *row);
+                snap.book_usage(*id, true);
+            }
+            return false;
+        }
+        true
+    }
+
+    /// Who leaves with a pod besides those that are `taken`; `None` if one of them may not.
+    fn bundle(&self, snap: &Snapshot, victim: PodId, taken: &[Bundle]) -> Option<Bundle> {
+        let gone = || taken.iter().flatten().map(|(id, _)| *id);
+        if gone().any(|id| id == victim) {
+            return None;
+        }
+        let mut leave = vec![(victim, snap.pods[victim].row?)];
+        let group = snap.groups.of(victim);
+        if let Some(group) = group.and_then(|id| snap.groups.get(id)) {
+            // What has been taken is off its node, and so no longer among those that hold one.
+            if group.surplus(&snap.pods) == 0 {
+                let holding = group.holding(&snap.pods);
+                let others = holding.filter(|(id, _, _)| *id != victim);
+                leave.extend(others.map(|(id, _, row)| (id, row)));
+            }
+        }
+        let all: Vec<PodId> = gone().chain(leave.iter().map(|(id, _)| *id)).collect();
+        let mut may = leave
+            .iter()
+            .map(|(id, _)| may_go(snap, *id, self.mine, self.spared));
+        (may.all(|may| may) && split_by_budgets(snap, &all).0.is_empty()).then_some(leave)
+    }
 }
 
 /// Whether, with the pod in the books and the others out, its tenant has no larger share than theirs.
