@@ -84,6 +84,8 @@ class ControlPlane:
             *("--client-ca-file", "ca.crt"),
             *("--disable-admission-plugins", "ServiceAccount,TaintNodesByCondition"),
             "--enable-priority-and-fairness=false",
+            *("--feature-gates", "GenericWorkload=true"),
+            *("--runtime-config", "scheduling.k8s.io/v1beta1=true"),
             *("--max-requests-inflight", "0", "--max-mutating-requests-inflight", "0"),
             *self._flags,
         )

@@ -22,6 +22,7 @@ _LISTED = {
     "volumes": "/api/v1/persistentvolumes",
     "classes": "/apis/storage.k8s.io/v1/storageclasses",
     "budgets": "/apis/policy/v1/poddisruptionbudgets",
+    "groups": "/apis/scheduling.k8s.io/v1beta1/podgroups",
 }
 
 
@@ -133,6 +134,7 @@ class Api:
         self.delete("/api/v1/persistentvolumes")
         self.delete("/apis/storage.k8s.io/v1/storageclasses")
         self.delete("/apis/policy/v1/namespaces/default/poddisruptionbudgets")
+        self.delete("/apis/scheduling.k8s.io/v1beta1/namespaces/default/podgroups")
         self.delete("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler")
 
 

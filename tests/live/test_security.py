@@ -2,65 +2,27 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-from podium.live.deploy import Install, manifests
 
 from tests.live.certificates import Authority
-from tests.live.objects import Api, Body, Refused, eventually, node, pod
+from tests.live.objects import Api, eventually, node, pod
 from tests.live.process import podium_run, podium_running
-
-_RBAC = "/apis/rbac.authorization.k8s.io/v1"
-_PATHS = {
-    "ClusterRole": f"{_RBAC}/clusterroles",
-    "ClusterRoleBinding": f"{_RBAC}/clusterrolebindings",
-    "Role": f"{_RBAC}/namespaces/kube-system/roles",
-    "RoleBinding": f"{_RBAC}/namespaces/kube-system/rolebindings",
-}
-
-
-def _install(api: Api, without: tuple[str, str] | None = None) -> None:
-    """Give the user ``podium`` what ``podium deploy`` gives the service account, minus a resource's verb."""
-    for manifest in manifests(Install(image="podium:test", scheduler_name="default-scheduler")):
-        path = _PATHS.get(manifest["kind"])
-        if path is None:
-            continue
-        body: Body = json.loads(json.dumps(manifest))
-        if "subjects" in body:
-            body["subjects"] = [{"kind": "User", "name": "podium", "apiGroup": "rbac.authorization.k8s.io"}]
-        for rule in body.get("rules", []):
-            if without is not None and without[0] in rule["resources"]:
-                rule["verbs"] = [verb for verb in rule["verbs"] if verb != without[1]]
-        if "rules" in body:
-            body["rules"] = [rule for rule in body["rules"] if rule["verbs"]]
-        body["metadata"].pop("labels", None)
-        try:
-            api.create(path, body)
-        except Refused as error:
-            assert error.status == 409  # noqa: PT017
-            api.request("PUT", f"{path}/{body['metadata']['name']}", body)
-
-
-def _as_podium(api: Api) -> str:
-    return f"--kubeconfig={api.plane.kubeconfig('podium-token', name='podium')}"
+from tests.live.rights import as_podium, install, remove
 
 
 @pytest.fixture(autouse=True)
 def _no_rights_left(api: Api):
     yield
-    for kind, path in _PATHS.items():
-        if kind:
-            api.delete(f"{path}/podium", None)
+    remove(api)
 
 
 def test_the_role_of_podium_deploy_is_enough(api: Api):
-    _install(api)
+    install(api)
     api.nodes(3)
     api.pods(10)
     api.pods(1, "low", requests={"cpu": "7500m"}, nodeSelector={"kubernetes.io/hostname": "node-0000"})
     flags = ("--leader-elect=true", "--leader-elect-resource-name=podium")
-    with podium_running(api, _as_podium(api), *flags) as running:
+    with podium_running(api, as_podium(api), *flags) as running:
         eventually(lambda: len(api.placements()) == 11, 60, what=running.log[-3000:])
         api.pods(1, "huge", requests={"cpu": "99"})
         eventually(lambda: api.events("FailedScheduling"), 30)
@@ -82,10 +44,10 @@ def test_the_role_of_podium_deploy_is_enough(api: Api):
     ],
 )
 def test_a_missing_verb_is_named(api: Api, resource: str, verb: str, named: str):
-    _install(api, without=(resource, verb))
+    install(api, without=(resource, verb))
     api.nodes(1)
     api.pods(1)
-    with podium_running(api, _as_podium(api)) as running:
+    with podium_running(api, as_podium(api)) as running:
         eventually(lambda: named in running.log.replace("\\", "") or _told(api, named), 60, what=running.log)
         running.stop()
     assert "podium-token" not in running.log

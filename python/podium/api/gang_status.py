@@ -42,11 +42,16 @@ class Standing:
 
 def _pod_group(standing: Standing) -> Wire:
     if standing.is_scheduled:
-        condition = {"type": "PodGroupScheduled", "status": "True", "reason": "Scheduled", "message": ""}
+        condition = {
+            "type": "PodGroupInitiallyScheduled",
+            "status": "True",
+            "reason": "Scheduled",
+            "message": "",
+        }
     else:
         reason = "SchedulerError" if standing.error else "Unschedulable"
         condition = {
-            "type": "PodGroupScheduled",
+            "type": "PodGroupInitiallyScheduled",
             "status": "False",
             "reason": reason,
             "message": standing.message,

@@ -13,7 +13,7 @@ from typing import Final
 from podium.api import Node, Object, Pod
 from podium.cluster.kube.backend import KubeCluster
 from podium.cluster.kube.client import KubeClient
-from podium.cluster.kube.kinds import ALWAYS, SELECTORS
+from podium.cluster.kube.kinds import SELECTORS
 from podium.cluster.kube.listing import list_kind
 from podium.cluster.kube.store import Store, key_of
 from podium.scheduler.loop import Scheduler
@@ -44,7 +44,7 @@ async def compare_objects(client: KubeClient, cluster: KubeCluster) -> Differenc
     newer version than the watch had when the list was asked for *and* still has after its next chance.
     """
     differences = Differences()
-    for kind in ALWAYS:
+    for kind in cluster.following.kinds():
         before = {key_of(item): item for item in cluster.store.objects(kind.type)}
         selector = SELECTORS.get(kind.name)
         query = {"resourceVersion": _NEWEST, **({"fieldSelector": selector} if selector else {})}

@@ -69,7 +69,7 @@ def cluster_role(name: str) -> Manifest:
             _rule("", ("pods/binding",), ("create",)),
             _rule("", ("pods/status",), ("patch",)),
             _rule("events.k8s.io", ("events",), ("create", "patch")),
-            _rule("scheduling.k8s.io", ("podgroups",), _READ),
+            _rule("scheduling.k8s.io", ("podgroups", "priorityclasses"), _READ),
             _rule("scheduling.k8s.io", ("podgroups/status",), ("patch",)),
             _rule("scheduling.x-k8s.io", ("podgroups",), _READ),
             _rule("scheduling.x-k8s.io", ("podgroups/status",), ("patch",)),

@@ -44,7 +44,7 @@ def test_status_of_a_pod_group():
     objects, pods = declared("scheduling.k8s.io", "g", 2, 2)
     world = World(node("a", gpu="1")).apply(*objects, *pods).settle()
     condition = status(world, "g")["conditions"][0]
-    assert (condition["type"], condition["status"]) == ("PodGroupScheduled", "False")
+    assert (condition["type"], condition["status"]) == ("PodGroupInitiallyScheduled", "False")
     assert condition["reason"] == "Unschedulable"
     assert "example.com/gpu" in condition["message"]
     world.apply(node("b", gpu="1")).until(20)

@@ -23,10 +23,11 @@ from podium.api.gated import close
 from podium.cluster.kube.binder import Binder
 from podium.cluster.kube.client import KubeClient
 from podium.cluster.kube.following import Following
+from podium.cluster.kube.groups import GroupWriter
 from podium.cluster.kube.recorder import Recorder
 from podium.cluster.kube.store import Store
 from podium.cluster.kube.volumes import VolumeBinder
-from podium.cluster.kube.writer import StatusWriter, patch_group, preempt, withdraw
+from podium.cluster.kube.writer import StatusWriter, preempt, withdraw
 from podium.cluster.port import (
     Action,
     Answer,
@@ -97,6 +98,7 @@ class KubeCluster:
         self._binder = Binder(clients.write, self.store.pod)
         self._volumes = VolumeBinder(clients.write, self.store)
         self.status = StatusWriter(clients.write, self.store.pod, self._complain)
+        self._groups = GroupWriter(clients.write, self.store, self._complain)
         self.recorder = Recorder(clients.events, lambda: self.binding, self._complain)
         self._epoch = time.time_ns() - time.monotonic_ns()
         self._binding = 0
@@ -135,7 +137,8 @@ class KubeCluster:
             elif isinstance(action, Evict):
                 self._start(self._withdraw(action))
             elif isinstance(action, PatchGroup):
-                self._start(self._patch_group(action))
+                if self._groups.put(action):
+                    self._start(self._groups.run(action.group.metadata.uid))
             elif isinstance(action, PatchStatus):
                 if self.status.put(action):
                     self._start(self.status.run(action.uid))
@@ -269,13 +272,6 @@ class KubeCluster:
         if self.store.pod(meta.uid) is None:
             self.leaving.discard(meta.uid)
         log.info("withdrew %s/%s: %s", meta.namespace, meta.name, action.message)
-
-    async def _patch_group(self, action: PatchGroup) -> None:
-        try:
-            await patch_group(self._clients.write, action)
-        except ClusterError as error:
-            meta = action.group.metadata
-            self._complain(f"status of group {meta.namespace}/{meta.name}: {error}")
 
     def _inform(self, action: Preempt) -> None:
         """Tell the log; the victim's owner asks there first."""

@@ -38,7 +38,8 @@ class Following:
         self._store = store
         self._gone = gone
         self._reflectors = [self._reflector(kind) for kind in ALWAYS]
-        self._optional: dict[Kind, asyncio.Task[None]] = {}
+        self._optional: dict[Kind, tuple[Reflector, asyncio.Task[None]]] = {}
+        self._looked = asyncio.Event()
         self._held: dict[Kind, Sequence[Object]] | None = {}
         self.errors: dict[str, str] = {}
         """Kind to why it could not be read the last time; kinds that can be read are absent."""
@@ -54,18 +55,32 @@ class Following:
                     group.create_task(reflector.run())
                 group.create_task(self._discover())
         finally:
-            for task in self._optional.values():
+            tasks = [task for _, task in self._optional.values()]
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(*self._optional.values(), return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def synced(self) -> None:
-        """Wait until every kind has been listed, and let everything into the store."""
+        """Wait until every kind has been listed, and let everything into the store.
+
+        Optional kinds that the server has but that may not be read are not waited for.
+        """
         for reflector in self._reflectors:
             await reflector.progress.synced.wait()
+        await self._looked.wait()
+        for reflector, _ in [*self._optional.values()]:
+            await reflector.progress.tried.wait()
         held, self._held = self._held or {}, None
         for kind in (*ALWAYS[:-1], *OPTIONAL, ALWAYS[-1]):
             if kind in held:
                 self._store.replace(kind, held[kind])
+
+    def kinds(self) -> Sequence[Kind]:
+        """Return the kinds that have been listed."""
+        optional = (
+            kind for kind, (reflector, _) in self._optional.items() if reflector.progress.synced.is_set()
+        )
+        return (*ALWAYS, *optional)
 
     async def caught_up(self, kind: Kind, listed: Sequence[Object], seconds: float = 2.0) -> None:
         """Give the watch of a kind a little time to tell of everything in a list."""
@@ -126,13 +141,16 @@ class Following:
                 log.warning("discovery: %s", error)
             else:
                 self._adopt(there)
+            self._looked.set()
             await asyncio.sleep(_DISCOVERY)
 
     def _adopt(self, there: frozenset[Kind]) -> None:
         for kind in there - self._optional.keys():
             log.info("following %s of %s", kind.name, kind.api_version)
-            self._optional[kind] = asyncio.create_task(self._reflector(kind).run())
+            reflector = self._reflector(kind)
+            self._optional[kind] = reflector, asyncio.create_task(reflector.run())
         for kind in self._optional.keys() - there:
             log.info("%s of %s is gone", kind.name, kind.api_version)
-            self._optional.pop(kind).cancel()
+            self._optional.pop(kind)[1].cancel()
+            self.errors.pop(kind.name, None)
             self._store.forget(kind)

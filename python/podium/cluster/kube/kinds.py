@@ -31,6 +31,7 @@ ALWAYS: Final[tuple[Kind, ...]] = tuple(
 OPTIONAL: Final[tuple[Kind, ...]] = tuple(
     BY_NAME[key]
     for key in (
+        ("scheduling.k8s.io/v1", "PriorityClass"),
         ("scheduling.k8s.io/v1beta1", "PodGroup"),
         ("scheduling.x-k8s.io/v1alpha1", "PodGroup"),
         ("scheduling.volcano.sh/v1beta1", "PodGroup"),

@@ -3,7 +3,17 @@
 import asyncio
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
+
+from podium.errors import ApiError, Unreachable
+
+T = TypeVar("T")
+
+#: Tries of a request whose answer was lost or which met a conflict, and the pause before each.
+_PAUSES: Final = (0.0, 0.05, 0.25, 1.0, 3.0)
+_CONFLICT: Final = 409
+_BROKEN: Final = 500
 
 
 class TokenBucket:
@@ -65,3 +75,25 @@ class Backoff:
     async def wait(self) -> None:
         """Wait one step."""
         await asyncio.sleep(self.step())
+
+
+async def persist(send: Callable[[], Awaitable[T]]) -> T:
+    """Send until there is an answer that says something, a few times; for what may be done twice.
+
+    Raises:
+        ApiError, Unreachable: what the last try ended with, or a refusal that will not change.
+
+    """
+    last: ApiError | Unreachable | None = None
+    for pause in _PAUSES:
+        await asyncio.sleep(pause)
+        try:
+            return await send()
+        except Unreachable as error:
+            last = error
+        except ApiError as error:
+            if error.status != _CONFLICT and error.status < _BROKEN:
+                raise
+            last = error
+    assert last is not None, "every try has failed"
+    raise last

@@ -70,6 +70,8 @@ class Progress:
 
     version: str = _ANY_VERSION
     synced: asyncio.Event = field(default_factory=asyncio.Event)
+    tried: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once it was listed, or could not be."""
 
 
 class Reflector:
@@ -105,6 +107,7 @@ class Reflector:
                 await self._watch()
             except ClusterError as error:
                 self._sink.failed(self.kind, error)
+                self.progress.tried.set()
                 if isinstance(error, ApiError) and error.status == _GONE:
                     listed, self.progress.version = False, _NEWEST
                 await self._backoff.wait()
@@ -122,6 +125,7 @@ class Reflector:
         progress.version, items = self._reader.items(body)
         self._sink.replaced(self.kind, items)
         progress.synced.set()
+        progress.tried.set()
 
     async def _watch(self) -> None:
         """Watch from the last version seen; returns when a new watch can go on from there."""

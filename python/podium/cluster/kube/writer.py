@@ -1,20 +1,17 @@
 """Changes pods: the PodScheduled condition and nomination, preemption, and the Eviction subresource."""
 
-import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from podium.api import BY_TYPE, Condition, Pod
-from podium.cluster.kube.client import MERGE, STRATEGIC, KubeClient, path_of
-from podium.cluster.port import Evict, PatchGroup, PatchStatus, Preempt
+from podium.cluster.kube.client import STRATEGIC, KubeClient, path_of
+from podium.cluster.kube.pace import persist
+from podium.cluster.port import Evict, PatchStatus, Preempt
 from podium.errors import ApiError, Unreachable
 
 _PODS: Final = BY_TYPE[Pod]
 _NOT_FOUND, _CONFLICT = 404, 409
-
-#: Tries of a request whose answer was lost or which met a conflict, and the pause before each.
-_PAUSES: Final = (0.0, 0.05, 0.25, 1.0, 3.0)
 
 
 class StatusWriter:
@@ -100,7 +97,7 @@ class StatusWriter:
         meta = pod.metadata
         path = path_of(_PODS, meta.namespace, meta.name, below="status")
         try:
-            await _persist(lambda: self._client.patch(path, patch, STRATEGIC))
+            await persist(lambda: self._client.patch(path, patch, STRATEGIC))
         except ApiError as error:
             if error.status not in {_NOT_FOUND, _CONFLICT}:
                 self._log(f"status of pod {meta.namespace}/{meta.name}: {error}")
@@ -109,25 +106,6 @@ class StatusWriter:
             self._log(f"status of pod {meta.namespace}/{meta.name}: {error}")
             return False
         return True
-
-
-async def _persist(send: Callable[[], Any]) -> None:
-    """Send until there is an answer that says something."""
-    last: Exception | None = None
-    for pause in _PAUSES:
-        await asyncio.sleep(pause)
-        try:
-            await send()
-        except Unreachable as error:
-            last = error
-        except ApiError as error:
-            if error.status != _CONFLICT and error.status < 500:
-                raise
-            last = error
-        else:
-            return
-    if last is not None:
-        raise last
 
 
 async def preempt(client: KubeClient, action: Preempt) -> None:
@@ -165,26 +143,9 @@ async def _disrupt(client: KubeClient, pod: Pod, reason: str, message: str) -> N
     }
     patch = {"metadata": {"uid": meta.uid}, "status": {"conditions": [condition]}}
     try:
-        await _persist(lambda: client.patch(f"{path}/status", patch, STRATEGIC))
+        await persist(lambda: client.patch(f"{path}/status", patch, STRATEGIC))
         # The uid keeps a new pod of the same name alive.
-        await _persist(lambda: client.delete(path, _delete_options(meta.uid)))
-    except ApiError as error:
-        if error.status not in {_NOT_FOUND, _CONFLICT}:
-            raise
-
-
-async def patch_group(client: KubeClient, action: PatchGroup) -> None:
-    """Write the status of a PodGroup; one that is gone already is fine.
-
-    Raises:
-        ApiError, Unreachable: it was not written.
-
-    """
-    meta = action.group.metadata
-    path = path_of(BY_TYPE[type(action.group)], meta.namespace, meta.name, below="status")
-    patch = {"metadata": {"uid": meta.uid}, "status": action.status}
-    try:
-        await _persist(lambda: client.patch(path, patch, MERGE))
+        await persist(lambda: client.delete(path, _delete_options(meta.uid)))
     except ApiError as error:
         if error.status not in {_NOT_FOUND, _CONFLICT}:
             raise

@@ -226,12 +226,17 @@ class Gangs(Observer):
         if way is None:
             return
         key = GangKey(way, item.metadata.namespace, item.metadata.name)
+        old = self._objects.get(key)
         if gone:
             self._objects.pop(key, None)
         else:
             self._objects[key] = item
         group = self._groups.get(key)
         if group is None:
+            return
+        if not gone and old is not None and _asks_alike(old, item):
+            # Its status changed, which this scheduler wrote itself: that is no reason to try it again.
+            group.object = item
             return
         if not gone and item.metadata.uid != group.uid:
             group.uid = item.metadata.uid
@@ -530,3 +535,10 @@ class Gangs(Observer):
         first = next(iter(group.members.values()), None)
         if first is not None:
             self.outbox.append(Emit(first.pod, kind, reason, "Scheduling", f"gang {group.name}: {note}"))
+
+
+def _asks_alike(old: Object, new: Object) -> bool:
+    """Whether two versions of a PodGroup are of one group and ask for the same."""
+    return old.metadata.uid == new.metadata.uid and bool(
+        getattr(old, "spec", None) == getattr(new, "spec", None)
+    )

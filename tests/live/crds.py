@@ -1,0 +1,36 @@
+"""Custom resources that come and go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tests.live.objects import Api
+
+_CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+
+@contextmanager
+def pod_groups(api: Api, group: str, version: str) -> Iterator[str]:
+    """Let a server have a kind PodGroup while the block runs; yields the path of those in ``default``."""
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    served = {"name": version, "served": True, "storage": True, "subresources": {"status": {}}}
+    body = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {
+            "name": f"podgroups.{group}",
+            "annotations": {"api-approved.kubernetes.io": "unapproved, test"},
+        },
+        "spec": {
+            "group": group,
+            "names": {"plural": "podgroups", "singular": "podgroup", "kind": "PodGroup"},
+            "scope": "Namespaced",
+            "versions": [{**served, "schema": {"openAPIV3Schema": schema}}],
+        },
+    }
+    api.create(_CRDS, body)
+    try:
+        yield f"/apis/{group}/{version}/namespaces/default/podgroups"
+    finally:
+        api.delete(f"{_CRDS}/podgroups.{group}", None)
