@@ -84,6 +84,13 @@ bench-compare: build  ## Measure beside kube-scheduler (COMPARE="basic mixed" fo
 	(cd benches/peer && go build -o ../../build/bench/peer .)
 	$(BIN)/python -m benches.compare --json build/bench/compare.json $(COMPARE)
 
+.PHONY: bench-growth
+bench-growth: build  ## Measure the growth with the number of nodes and draw it into docs/growth.svg
+	$(BIN)/python -m pip install --quiet --group plots
+	mkdir -p build/bench
+	$(BIN)/python -m benches.growth build/bench/growth.json
+	$(BIN)/python -m benches.plot build/bench/growth.json docs/growth.svg
+
 .PHONY: parity
 parity: build $(VENV)/tools  ## Compare with the real kube-scheduler on N scenarios of each tier; needs Go
 	$(TOOLS)
