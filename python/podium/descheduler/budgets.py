@@ -12,6 +12,7 @@ from podium.api import Pod, PodDisruptionBudget
 from podium.api.matching import selects
 from podium.api.objects.base import IntOrString
 from podium.api.objects.policy import PodDisruptionBudgetSpec
+from podium.descheduler.labels import Labelled
 from podium.descheduler.ports import EvictionRefusedError
 
 _REFUSAL = "Cannot evict pod as it would violate the pod's disruption budget."
@@ -117,9 +118,9 @@ class Budgets:
         return None
 
 
-def observe(budget: PodDisruptionBudget, pods: Iterable[Pod]) -> BudgetState:
+def observe(budget: PodDisruptionBudget, pods: Labelled) -> BudgetState:
     """Return what the controller would write: healthy pods against wanted ones."""
-    members = [pod for pod in pods if selects(budget.spec.selector, pod.metadata.labels)]
+    members = pods.selected(budget.metadata.namespace, budget.spec.selector)
     healthy = sum(is_healthy(pod) and not pod.metadata.deletion_timestamp for pod in members)
     desired = _desired(budget.spec, members)
     return BudgetState(budget, healthy, desired, max(healthy - desired, 0) if members else 0)

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from podium.api import Node
+from podium.collector import collector_paused
 from podium.descheduler.evictor import Blocked, Evicted, Limits, PodEvictor
-from podium.descheduler.framework import PluginType
+from podium.descheduler.framework import PluginType, Point
 from podium.descheduler.guard.memory import Memory
 from podium.descheduler.guard.meter import meter
 from podium.descheduler.guard.planner import Planner
@@ -96,13 +97,23 @@ class Descheduler:
         self._memory.begin(world)
         gauge = meter(world, nodes, self.profiles)
         budgets = self._evictions.budgets()
-        return Planner(world, nodes, gauge, self._whatif, self._memory, budgets, self._plugin)
+        turns = [
+            (profile.name, name)
+            for point in (Point.DESCHEDULE, Point.BALANCE)
+            for profile in self.profiles
+            for name in profile.enabled(point)
+        ]
+        return Planner(world, nodes, gauge, self._whatif, self._memory, budgets, self._plugin, turns)
 
     def _plugin(self, profile: str, name: str) -> Any:
         return next(item.plugin(name) for item in self.profiles if item.name == profile)
 
     def cycle(self, world: World) -> Cycle:
-        """Run one cycle."""
+        """Run one cycle; it makes few cycles of objects, so Python's collector is paused."""
+        with collector_paused():
+            return self._cycle(world)
+
+    def _cycle(self, world: World) -> Cycle:
         nodes = self.nodes(world)
         for profile in self.profiles:
             profile.handle.world = world

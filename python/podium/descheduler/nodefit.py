@@ -8,21 +8,25 @@ What does not depend on the single pod is an array over all nodes, so that one q
 operations.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from podium._core import Quantity
 from podium.api import Node, Pod, PodAffinityTerm
 from podium.api.matching import fits_node, selects
-from podium.api.quantities import exact
+from podium.api.quantities import ZERO, exact
 from podium.descheduler.requests import CPU, MEMORY, PODS, Requests, number
 from podium.descheduler.tolerations import tolerates_node
 
 Mask = NDArray[np.bool_]
 
 _INT64_MAX = 2**63 - 1
+
+#: Stands for pods that ask for nothing of a node but room.
+_ANYWHERE = b""
 
 
 def anti_affinity_terms(pod: Pod) -> Sequence[PodAffinityTerm]:
@@ -40,15 +44,29 @@ class NodeFit:
     """Answers for one cycle; nodes and pods do not change in it."""
 
     def __init__(
-        self, nodes: Sequence[Node], active_on: Callable[[str], Sequence[Pod]], requests: Requests
+        self,
+        nodes: Sequence[Node],
+        active_on: Callable[[str], Sequence[Pod]],
+        requests: Requests,
+        used: Callable[[str], Mapping[str, Quantity]],
     ) -> None:
-        """Prepare; ``active_on`` gives the pods of a node that take resources."""
+        """Prepare.
+
+        Args:
+            nodes: all of them.
+            active_on: gives the pods of a node that take resources.
+            requests: what pods request.
+            used: gives what those pods request of a resource, by node.
+
+        """
         self._active_on = active_on
+        self._used = used
         self._requests = requests
         self._nodes = nodes
         self._row = {node.metadata.name: row for row, node in enumerate(self._nodes)}
         self._open = np.array([not node.spec.unschedulable for node in self._nodes], dtype=bool)
         self._static: dict[bytes, Mask] = {}
+        self._admitted: dict[int, Mask] = {}
         self._fitting: dict[tuple[int, int, int], tuple[Mask, int]] = {}
         self._kept: list[Mask] = []  # what keys of _fitting stand for must stay alive
         self._free: dict[str, NDArray[np.int64]] = {}
@@ -64,10 +82,12 @@ class NodeFit:
         own = self._row.get(pod.spec.node_name)
         terms = anti_affinity_terms(pod)
         mask, count = self._fits(pod, among)
+        if count > 1 and not terms:
+            return True
         others = count - int(own is not None and mask[own])
         if others == 0 or not terms:
             return others > 0
-        rows: list[int] = np.flatnonzero(mask).tolist()
+        rows = map(int, np.flatnonzero(mask))
         return any(row != own and not self._repels(pod, terms, self._nodes[row]) for row in rows)
 
     def fits_any(self, pod: Pod, among: Mask) -> bool:
@@ -93,14 +113,21 @@ class NodeFit:
     def admitted(self, pod: Pod) -> Mask:
         """Return the nodes whose labels and hard taints admit a pod, cordoned or not; not to be changed."""
         spec = pod.spec
+        # Pods, and with them their specs, live as long as this.
+        mask = self._admitted.get(id(spec))
+        if mask is not None:
+            return mask
         node_affinity = spec.affinity.node_affinity if spec.affinity else None
-        key = msgspec.json.encode(
-            (spec.node_selector, node_affinity.required if node_affinity else None, spec.tolerations)
-        )
+        key = _ANYWHERE
+        if spec.node_selector or node_affinity or spec.tolerations:
+            key = msgspec.json.encode(
+                (spec.node_selector, node_affinity.required if node_affinity else None, spec.tolerations)
+            )
         mask = self._static.get(key)
         if mask is None:
             admitted = [fits_node(spec, node) and tolerates_node(pod, node) for node in self._nodes]
             mask = self._static[key] = np.array(admitted, dtype=bool)
+        self._admitted[id(spec)] = mask
         return mask
 
     def _has_room(self, pod: Pod) -> Mask:
@@ -122,7 +149,7 @@ class NodeFit:
         listed = (node.status.allocatable or {}).get(resource)
         if listed is None and resource not in (CPU, MEMORY, PODS):
             return 0
-        used = self._requests.total(self._active_on(node.metadata.name), [resource])[resource]
+        used = self._used(resource).get(node.metadata.name, ZERO)
         left = number(resource, exact(listed or "0")) - number(resource, used)
         return left if resource == CPU else exact(left).milli_value()
 

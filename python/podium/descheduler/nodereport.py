@@ -38,6 +38,6 @@ def report(world: World, nodes: Sequence[Node], profiles: Iterable[RunningProfil
 
 
 def _requested(world: World, node: Node) -> dict[str, float]:
-    used = world.requests.total(world.active_on(node.metadata.name), _BASIC)
+    used = world.requested(node.metadata.name, _BASIC)
     sizes = {name: number(name, quantity) for name, quantity in capacity(node).items() if name in _BASIC}
     return {name: number(name, used[name]) / size for name, size in sizes.items() if size > 0}

@@ -1,6 +1,7 @@
 """In what order pods go, and their class of service."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from podium._core import Quantity
@@ -33,19 +34,33 @@ def _importance(pod: Pod) -> tuple[bool, int, int, bool]:
 
 def qos_class(pod: Pod) -> str:
     """Return the status' class of service, else what the containers' requests and limits make it."""
-    return pod.status.qos_class or _computed([*pod.spec.containers, *pod.spec.init_containers])
+    if pod.status.qos_class:
+        return pod.status.qos_class
+    spec = pod.spec
+    return _computed(tuple(map(_resources, (*spec.containers, *spec.init_containers))))
 
 
-def _computed(containers: list[Container]) -> str:
+_Amounts = tuple[tuple[str, str | float], ...]
+
+
+def _resources(container: Container) -> tuple[_Amounts, _Amounts]:
+    """Return requests and limits."""
+    resources = container.resources
+    return tuple(resources.requests.items()), tuple(resources.limits.items())
+
+
+@lru_cache(maxsize=4096)
+def _computed(containers: tuple[tuple[_Amounts, _Amounts], ...]) -> str:
     requests: dict[str, Quantity] = {}
     limits: dict[str, Quantity] = {}
     guaranteed = True
-    for container in containers:
+    for requested_here, limited_here in containers:
+        asked, limited = dict(requested_here), dict(limited_here)
         for name in _COMPUTE:
-            requested = exact(container.resources.requests.get(name, "0"))
+            requested = exact(asked.get(name, "0"))
             if requested > ZERO:
                 requests[name] = requests.get(name, ZERO) + requested
-            limit = exact(container.resources.limits.get(name, "0"))
+            limit = exact(limited.get(name, "0"))
             if limit > ZERO:
                 limits[name] = limits.get(name, ZERO) + limit
             else:

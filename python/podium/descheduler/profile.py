@@ -74,6 +74,10 @@ class RunningProfile:
         """Return an enabled plugin by name, None if it is not enabled."""
         return self._plugins.get(name)
 
+    def enabled(self, point: Point) -> list[str]:
+        """Return the names of the plugins at a point, in the order of the policy."""
+        return [name for name, _ in self._enabled[point]]
+
     def plugins(self) -> list[Any]:
         """Return the plugins that are enabled, each once, in the order of points and policy."""
         return list(self._plugins.values())

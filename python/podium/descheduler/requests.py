@@ -1,12 +1,13 @@
 """What pods request, remembered by content, and what that leaves of a node."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 import msgspec
 
 from podium._core import Quantity
-from podium.api import Node, Pod
+from podium.api import Node, Pod, PodSpec
 from podium.api.quantities import ZERO, exact
 from podium.api.requests import pod_requests
 
@@ -26,13 +27,38 @@ class Requests:
     """
 
     def __init__(self) -> None:
-        self._known: dict[bytes, Mapping[str, Quantity]] = {}
+        self._known: dict[object, Mapping[str, Quantity]] = {}
+        self._specs: dict[int, tuple[PodSpec, Mapping[str, Quantity]]] = {}
         self._encode = msgspec.json.Encoder().encode
 
     def of(self, pod: Pod) -> Mapping[str, Quantity]:
-        """Return what a pod requests, by resource."""
+        """Return what a pod requests, by resource; the same object for pods with equal containers."""
         spec = pod.spec
-        key = self._encode(
+        # The spec is kept so that its id cannot be reused.
+        kept = self._specs.get(id(spec))
+        if kept is not None and kept[0] is spec:
+            return kept[1]
+        key = self._key(spec)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = pod_requests(spec)
+        self._specs[id(spec)] = (spec, found)
+        return found
+
+    def begin(self) -> None:
+        """Let go of the pods of the last cycle; what was summed is kept by content."""
+        self._specs.clear()
+
+    def _key(self, spec: PodSpec) -> object:
+        """Return what is equal for equal sums; most pods have one container that says it all."""
+        if (
+            len(spec.containers) == 1
+            and not spec.init_containers
+            and not spec.overhead
+            and not spec.resources
+        ):
+            return tuple(spec.containers[0].resources.requests.items())
+        return self._encode(
             (
                 [container.resources for container in spec.containers],
                 [(container.resources, container.restart_policy) for container in spec.init_containers],
@@ -40,22 +66,42 @@ class Requests:
                 spec.overhead,
             )
         )
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = pod_requests(spec)
-        return found
+
+    def sums(self, resource: str) -> Callable[[Sequence[Mapping[str, Quantity]]], Quantity]:
+        """Return what sums a resource over answers of ``of``; numbers without fractions are added as such."""
+        if resource == PODS:
+            return lambda found: exact(len(found))
+        unit = "m" if resource == CPU else ""
+        numbers = {id(amounts): _whole(resource, amounts) for amounts in self._known.values()}
+
+        def add(found: Sequence[Mapping[str, Quantity]]) -> Quantity:
+            values = [numbers[id(amounts)] for amounts in found]
+            if None not in values:
+                return exact(f"{sum(filter(None, values))}{unit}")
+            return sum((amounts.get(resource, ZERO) for amounts in found), ZERO)
+
+        return add
 
     def total(self, pods: Iterable[Pod], resources: Iterable[str]) -> Amounts:
         """Sum the requests of pods; ``pods`` counts them."""
         everybody = list(pods)
         sums = dict.fromkeys(resources, ZERO)
-        for pod in everybody:
-            for name, quantity in self.of(pod).items():
-                if name in sums:
+        for amounts in map(self.of, everybody):
+            for name in sums:
+                quantity = amounts.get(name)
+                if quantity is not None:
                     sums[name] = sums[name] + quantity
         if PODS in sums:
             sums[PODS] = exact(len(everybody))
         return sums
+
+
+def _whole(resource: str, amounts: Mapping[str, Quantity]) -> int | None:
+    """Return a quantity as it is counted, None if that would round it."""
+    quantity = amounts.get(resource, ZERO)
+    if resource != CPU:
+        return quantity.value() if quantity.is_integer() and quantity.fits(0) else None
+    return quantity.milli_value() if quantity.round_up(-3) == quantity and quantity.fits(-3) else None
 
 
 def number(resource: str, quantity: Quantity) -> int:
@@ -65,5 +111,10 @@ def number(resource: str, quantity: Quantity) -> int:
 
 def capacity(node: Node) -> dict[str, Quantity]:
     """Return what pods may use of a node: allocatable, or the capacity where nothing is allocatable."""
-    listed = node.status.allocatable or node.status.capacity
-    return {name: exact(quantity) for name, quantity in listed.items()}
+    return dict(_exact(tuple((node.status.allocatable or node.status.capacity).items())))
+
+
+@lru_cache(maxsize=4096)
+def _exact(listed: tuple[tuple[str, str | float], ...]) -> Mapping[str, Quantity]:
+    """Read quantities; nodes of one size share the answer."""
+    return {name: exact(quantity) for name, quantity in listed}

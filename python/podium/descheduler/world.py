@@ -4,11 +4,13 @@ Objects do not change during a cycle, with one exception: an evicted pod is term
 live API server, and keeps its place until the cycle ends.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, lru_cache
+from typing import Any
 
+from podium._core import Quantity
 from podium.api import (
     LabelSelector,
     Namespace,
@@ -20,8 +22,9 @@ from podium.api import (
     PriorityClass,
 )
 from podium.api.matching import selects
+from podium.api.quantities import ZERO
 from podium.descheduler.nodefit import Mask, NodeFit
-from podium.descheduler.requests import Requests
+from podium.descheduler.requests import Amounts, Requests
 
 SECOND = 1_000_000_000
 
@@ -66,36 +69,30 @@ class World:
         """
         self.now = now
         self.requests = requests or Requests()
-        by_kind: dict[type[Object], list[Object]] = defaultdict(list)
+        self.requests.begin()
+        by_kind: dict[type[Object], list[Any]] = defaultdict(list)
         for item in objects:
             by_kind[type(item)].append(item)
-        self.nodes: Sequence[Node] = [item for item in by_kind[Node] if isinstance(item, Node)]
+        self.nodes: Sequence[Node] = by_kind[Node]
         self.node: Mapping[str, Node] = {node.metadata.name: node for node in self.nodes}
-        self.pods: Sequence[Pod] = sorted(
-            (item for item in by_kind[Pod] if isinstance(item, Pod)), key=self.created
-        )
+        self.pods: Sequence[Pod] = sorted(by_kind[Pod], key=self.created)
         self._on: dict[str, list[Pod]] = defaultdict(list)
-        self._owned: dict[str, int] = defaultdict(int)
+        self._active: dict[str, list[Pod]] = defaultdict(list)
         for pod in self.pods:
-            if pod.spec.node_name:
-                self._on[pod.spec.node_name].append(pod)
-            for owner in pod.metadata.owner_references:
-                self._owned[owner.uid] += 1
+            node = pod.spec.node_name
+            if node:
+                self._on[node].append(pod)
+                if pod.status.phase not in _ENDED:
+                    self._active[node].append(pod)
+        self._used: dict[str, dict[str, Quantity]] = {}
         self.namespaces = {item.metadata.name: item.metadata.labels for item in by_kind[Namespace]}
         self.claims = {
-            (item.metadata.namespace, item.metadata.name): item
-            for item in by_kind[PersistentVolumeClaim]
-            if isinstance(item, PersistentVolumeClaim)
+            (item.metadata.namespace, item.metadata.name): item for item in by_kind[PersistentVolumeClaim]
         }
-        self.priority_classes = {
-            item.metadata.name: item.value
-            for item in by_kind[PriorityClass]
-            if isinstance(item, PriorityClass)
-        }
+        self.priority_classes = {item.metadata.name: item.value for item in by_kind[PriorityClass]}
         self._budgets: dict[str, list[PodDisruptionBudget]] = defaultdict(list)
         for item in by_kind[PodDisruptionBudget]:
-            if isinstance(item, PodDisruptionBudget):
-                self._budgets[item.metadata.namespace].append(item)
+            self._budgets[item.metadata.namespace].append(item)
         self._terminating: set[str] = set()
         self._ready: dict[str, Mask] = {}
 
@@ -107,18 +104,44 @@ class World:
         """Return the pods of a node, whatever their phase."""
         return self._on.get(node, ())
 
-    def active_on(self, node: str) -> list[Pod]:
-        """Return the pods of a node that take resources; terminating ones do."""
-        return [pod for pod in self.all_on(node) if is_active(pod)]
+    def active_on(self, node: str) -> Sequence[Pod]:
+        """Return the pods of a node that take resources; terminating ones do. Not to be changed."""
+        return self._active.get(node, ())
+
+    def used(self, resource: str) -> Mapping[str, Quantity]:
+        """Return what the active pods of each node request of a resource, their number for ``pods``.
+
+        Nodes without pods are missing.
+        """
+        known = self._used.get(resource)
+        if known is None:
+            asked = self._asked
+            add = self.requests.sums(resource)
+            known = self._used[resource] = {node: add(found) for node, found in asked.items()}
+        return known
+
+    @cached_property
+    def _asked(self) -> Mapping[str, Sequence[Mapping[str, Quantity]]]:
+        """What each active pod of a node requests."""
+        of = self.requests.of
+        return {node: [of(pod) for pod in pods] for node, pods in self._active.items()}
+
+    def requested(self, node: str, resources: Iterable[str]) -> Amounts:
+        """Return what the active pods of a node request, by resource; a new dictionary."""
+        return {name: self.used(name).get(node, ZERO) for name in resources}
 
     @cached_property
     def fit(self) -> NodeFit:
         """Whether pods fit nodes."""
-        return NodeFit(self.nodes, self.active_on, self.requests)
+        return NodeFit(self.nodes, self.active_on, self.requests, self.used)
+
+    @cached_property
+    def _owned(self) -> Counter[str]:
+        return Counter(owner.uid for pod in self.pods for owner in pod.metadata.owner_references)
 
     def owned(self, uid: str) -> int:
         """Return how many pods, of any state, refer to an owner."""
-        return self._owned.get(uid, 0)
+        return self._owned[uid]
 
     def budgets(self, pod: Pod) -> list[PodDisruptionBudget]:
         """Return the PodDisruptionBudgets that select a pod."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from podium.api import Pod, PodDisruptionBudget
 from podium.descheduler.budgets import Budgets, BudgetState, observe
+from podium.descheduler.labels import Labelled
 from podium.descheduler.ports import Eviction
 
 
@@ -21,13 +22,8 @@ class SimulatedEvictions:
 
     def begin(self, pods: Iterable[Pod]) -> None:
         """Count anew, with the pods as they are now."""
-        by_namespace: dict[str, list[Pod]] = {}
-        for pod in pods if self._objects else ():
-            by_namespace.setdefault(pod.metadata.namespace, []).append(pod)
-        found = {
-            index: observe(item, by_namespace.get(item.metadata.namespace, ()))
-            for index, item in enumerate(self._objects)
-        }
+        listed = Labelled(pods if self._objects else ())
+        found = {index: observe(item, listed) for index, item in enumerate(self._objects)}
         self._first = first = self._first or found
         self._now = Budgets(_status(seen, first[index]) for index, seen in found.items())
 

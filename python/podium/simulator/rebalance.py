@@ -12,6 +12,7 @@ from podium.api import NodeMetrics, Object, Pod, PodDisruptionBudget, PodMetrics
 from podium.api.manifest import Manifest
 from podium.cluster.port import Applied, Removed
 from podium.cluster.simulated import SimulatedCluster
+from podium.collector import collector_paused
 from podium.descheduler.framework import PluginType
 from podium.descheduler.loop import Cycle, Descheduler
 from podium.descheduler.nodereport import NodeReport, report
@@ -165,7 +166,8 @@ class _Loop:
         return self._options.now + self._cluster.now()
 
     def _world(self) -> World:
-        return World([*self._others, *self._cluster.pods()], self._time(), self._requests)
+        with collector_paused():
+            return World([*self._others, *self._cluster.pods()], self._time(), self._requests)
 
     def _close(self, cycle: Cycle) -> None:
         """Let the evicted pods leave, and everybody else act until the next cycle."""

@@ -18,6 +18,7 @@ from podium.cluster.port import (
     Removed,
     Returned,
 )
+from podium.collector import collector_paused
 from podium.descheduler.ports import Landing
 from podium.errors import PodiumError
 from podium.framework.config import SchedulerConfig
@@ -61,6 +62,10 @@ class Shadow:
 
     def begin(self, objects: Iterable[Object], pods: Iterable[Pod], now: int) -> None:
         """Take over the cluster as it is; only differences cost."""
+        with collector_paused():
+            self._begin(objects, pods, now)
+
+    def _begin(self, objects: Iterable[Object], pods: Iterable[Pod], now: int) -> None:
         self._take_back()
         self._now = now
         events: list[Event] = []

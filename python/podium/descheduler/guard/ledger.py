@@ -3,14 +3,15 @@
 Counts that only some plugins ask for are made when they are first asked for.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from podium.api import Node, Pod
 from podium.descheduler.guard.levels import Levels, Meter
-from podium.descheduler.plugins.topology_spread.constraint import Constraint, read
+from podium.descheduler.labels import Labelled
+from podium.descheduler.plugins.topology_spread.constraint import Constraint, Places, read
 from podium.descheduler.world import World, is_active
 
 Owner = tuple[str, str]
@@ -25,14 +26,63 @@ class _Spread:
     counts: Counter[str]
 
 
+class Before:
+    """The counts before any move; every plan of a cycle starts from them. Made when first asked for."""
+
+    def __init__(self, world: World, nodes: Sequence[Node]) -> None:
+        self.world = world
+        self.nodes = nodes
+        self._places = Places(nodes)
+        self._replicas: dict[str, Counter[Owner]] = {}
+        self._spreads: dict[str, Sequence[_Spread]] = {}
+
+    @cached_property
+    def _active(self) -> Labelled:
+        return Labelled(pod for pod in self.world.pods if is_active(pod))
+
+    def replicas(self, owner: Owner, node: str) -> int:
+        """Return how many pods of an owner, with the same images, are on a node."""
+        counts = self._replicas.get(node)
+        if counts is None:
+            pods = self.world.active_on(node)
+            counts = self._replicas[node] = Counter(one for pod in pods for one in owners(pod))
+        return counts[owner]
+
+    def spreads(self, namespace: str) -> Sequence[_Spread]:
+        """Return all constraints of pods in a namespace, hard and soft, with the pods that they count.
+
+        Unlike for the plugin, protected pods count.
+        """
+        if namespace not in self._spreads:
+            found = {
+                constraint.key: constraint
+                for pod in self._active.of(namespace)
+                for constraint in (read(item, pod) for item in pod.spec.topology_spread_constraints)
+            }
+            self._spreads[namespace] = [
+                _Spread(constraint, self._count(namespace, constraint)) for constraint in found.values()
+            ]
+        return self._spreads[namespace]
+
+    def _count(self, namespace: str, constraint: Constraint) -> Counter[str]:
+        counts: Counter[str] = Counter(dict.fromkeys(self._places.domains(constraint), 0))
+        for pod in self._active.selected(namespace, constraint.selector):
+            node = self.world.node.get(pod.spec.node_name)
+            domain = node.metadata.labels.get(constraint.topology_key) if node is not None else None
+            if domain is not None:
+                counts[domain] += 1
+        return counts
+
+
 class Ledger:
     """One plan in the making."""
 
-    def __init__(self, world: World, nodes: Sequence[Node], meter: Meter) -> None:
-        self._world = world
-        self._nodes = nodes
-        self.load = Levels(nodes, meter)
+    def __init__(self, before: Before, meter: Meter) -> None:
+        self._before = before
+        self.load = Levels(before.nodes, meter)
+        self._replicas: Counter[tuple[Owner, str]] = Counter()
         self._spreads: dict[str, list[_Spread]] = {}
+        self._moves: dict[str, list[tuple[Pod, str, str]]] = defaultdict(list)
         self._at: dict[str, str] = {}
 
     def node_of(self, pod: Pod) -> str:
@@ -41,71 +91,55 @@ class Ledger:
 
     def node(self, name: str) -> Node:
         """Return a node by name."""
-        return self._world.node[name]
+        return self._before.world.node[name]
 
     def move(self, pod: Pod, to: str) -> None:
         """Book a pod on another node."""
         source = self.node_of(pod)
         self.load.move(pod, self.node(source), self.node(to))
-        for name, sign in ((source, -1), (to, 1)):
-            if "_replicas" in self.__dict__:
-                for owner in owners(pod):
-                    self._replicas[owner, name] += sign
-            for spread in self._spreads.get(pod.metadata.namespace, ()):
-                domain = self.node(name).metadata.labels.get(spread.constraint.topology_key)
-                if domain is not None and spread.constraint.counts(pod):
-                    spread.counts[domain] += sign
+        for owner in owners(pod):
+            self._replicas[owner, source] -= 1
+            self._replicas[owner, to] += 1
+        namespace = pod.metadata.namespace
+        self._moves[namespace].append((pod, source, to))
+        for spread in self._spreads.get(namespace, ()):
+            self._shift(spread, pod, source, to)
         self._at[pod.metadata.uid] = to
 
-    @cached_property
-    def _replicas(self) -> Counter[tuple[Owner, str]]:
-        return Counter(
-            (owner, self.node_of(pod))
-            for pod in self._world.pods
-            if pod.spec.node_name and is_active(pod)
-            for owner in owners(pod)
-        )
+    def _shift(self, spread: _Spread, pod: Pod, source: str, to: str) -> None:
+        for name, sign in ((source, -1), (to, 1)):
+            domain = self.node(name).metadata.labels.get(spread.constraint.topology_key)
+            if domain is not None and spread.constraint.counts(pod):
+                spread.counts[domain] += sign
 
     def replicas(self, pod: Pod, node: str) -> int:
         """Return how many pods like this one are on a node, the most over its owners."""
-        return max((self._replicas[owner, node] for owner in owners(pod)), default=0)
+        return max(
+            (self._before.replicas(owner, node) + self._replicas[owner, node] for owner in owners(pod)),
+            default=0,
+        )
 
     def spreads(self, pod: Pod) -> list[tuple[str, Counter[str]]]:
-        """Return topology key and pods per domain for every constraint that counts a pod.
-
-        All constraints in its namespace, hard and soft; unlike for the plugin, protected pods count.
-        """
+        """Return topology key and pods per domain for every constraint that counts a pod."""
         namespace = pod.metadata.namespace
-        if namespace not in self._spreads:
-            self._spreads[namespace] = self._count(namespace)
+        spreads = self._spreads.get(namespace)
+        if spreads is None:
+            first = self._before.spreads(namespace)
+            spreads = [_Spread(item.constraint, Counter(item.counts)) for item in first]
+            for spread in spreads:
+                for moved, source, to in self._moves[namespace]:
+                    self._shift(spread, moved, source, to)
+            self._spreads[namespace] = spreads
         return [
-            (item.constraint.topology_key, item.counts)
-            for item in self._spreads[namespace]
-            if item.constraint.counts(pod)
+            (item.constraint.topology_key, item.counts) for item in spreads if item.constraint.counts(pod)
         ]
-
-    def _count(self, namespace: str) -> list[_Spread]:
-        pods = [pod for pod in self._world.pods if pod.metadata.namespace == namespace and is_active(pod)]
-        found = {
-            constraint.key: constraint
-            for pod in pods
-            for constraint in (read(item, pod) for item in pod.spec.topology_spread_constraints)
-        }
-        result = []
-        for constraint in found.values():
-            eligible = (node.metadata.labels for node in self._nodes if constraint.includes(node))
-            key = constraint.topology_key
-            counts: Counter[str] = Counter({labels[key]: 0 for labels in eligible if key in labels})
-            for pod in pods:
-                node = self._world.node.get(self.node_of(pod))
-                domain = node.metadata.labels.get(key) if node is not None else None
-                if domain is not None and constraint.counts(pod):
-                    counts[domain] += 1
-            result.append(_Spread(constraint, counts))
-        return result
 
 
 def owners(pod: Pod) -> list[Owner]:
     """Return a pod's owners, each with its images: revisions of a workload are kept apart."""
-    images = "#".join(sorted(container.image for container in pod.spec.containers))
-    return [(owner.uid, images) for owner in pod.metadata.owner_references]
+    return [(owner.uid, images(pod)) for owner in pod.metadata.owner_references]
+
+
+def images(pod: Pod) -> str:
+    """Return a pod's images as one text."""
+    return "#".join(sorted(container.image for container in pod.spec.containers))

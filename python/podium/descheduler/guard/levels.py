@@ -1,10 +1,10 @@
 """How full nodes are after the moves so far, and how uneven that is.
 
 Unevenness of a resource is the sum of squared distances of its levels from their mean, over the nodes whose
-load is known; a level is the part in use. Every question costs the same however many nodes there are, but for
-``promise``, which looks for the emptiest nodes once after each move.
+load is known; a level is the part in use. Every question costs the same however many nodes there are.
 """
 
+import heapq
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -26,7 +26,8 @@ class Meter:
 
     Attributes:
         nodes: part in use by node and resource, before any move; nodes of unknown load are missing.
-        of_pod: what a pod adds to a node, as parts of that node; None if it is not known.
+        of_pod: what a pod adds to a node, as parts of that node; None if it is not known. Answers live as
+            long as the meter; pods that are alike may share theirs.
         hot: the part above which a node is hot, by resource.
         weighed: resources in which no plan may leave the nodes more uneven than they were.
 
@@ -54,7 +55,7 @@ class Levels:
                 self._squares[resource] += part * part
                 self._counts[resource] += 1
         self._first = {resource: self._unevenness(resource) for resource in self._counts}
-        self._emptiest: list[Node] | None = None
+        self._promised: dict[tuple[str, int], float] = {}
         #: The most that one move has gained so far.
         self.best = 0.0
 
@@ -80,7 +81,8 @@ class Levels:
                     used[resource] = after = before + sign * part
                     self._sums[resource] += after - before
                     self._squares[resource] += after * after - before * before
-        self._emptiest = None
+            self._rank(node.metadata.name)
+        self._promised.clear()
 
     def is_hot_with(self, pod: Pod, node: Node) -> bool:
         """Tell whether a node would be above the target in some resource with one more pod."""
@@ -129,9 +131,14 @@ class Levels:
         taken = self._meter.of_pod(pod, source) if source is not None else None
         if taken is None or source is None:
             return 0.0
-        levels = self._used.get(source.metadata.name, {})
-        freed = sum(part * (2 * levels[name] - part) for name, part in taken.items() if name in levels)
-        return max((freed - self._cost(pod, node) for node in self._emptiest_nodes()), default=0.0)
+        key = (source.metadata.name, id(taken))
+        known = self._promised.get(key)
+        if known is None:
+            levels = self._used.get(source.metadata.name, {})
+            freed = sum(part * (2 * levels[name] - part) for name, part in taken.items() if name in levels)
+            costs = (self._cost(pod, node) for node in self._emptiest_nodes())
+            known = self._promised[key] = max((freed - cost for cost in costs), default=0.0)
+        return known
 
     def _cost(self, pod: Pod, node: Node) -> float:
         """Return what a pod adds to the sum of squared levels."""
@@ -140,14 +147,31 @@ class Levels:
 
     def _emptiest_nodes(self) -> list[Node]:
         """Return the emptiest open node of each size."""
-        if self._emptiest is None:
-            least: dict[tuple[str, ...], tuple[float, str]] = {}
-            for name, size in self._sizes.items():
-                level = (sum(self._used[name].values()), name)
-                if size not in least or level < least[size]:
-                    least[size] = level
-            self._emptiest = [self._node[name] for _, name in least.values()]
-        return self._emptiest
+        return [self._node[self._emptiest(ranks)] for ranks in self._ranks.values()]
+
+    def _emptiest(self, ranks: list[tuple[float, str]]) -> str:
+        """Return the first of a heap whose level is still true; each node has one entry that is."""
+        while ranks[0][0] != self._level(ranks[0][1]):
+            heapq.heappop(ranks)
+        return ranks[0][1]
+
+    def _level(self, node: str) -> float:
+        return sum(self._used[node].values())
+
+    def _rank(self, node: str) -> None:
+        """Note a changed level, once anybody has asked for the emptiest nodes."""
+        if "_ranks" in self.__dict__ and node in self._sizes:
+            heapq.heappush(self._ranks[self._sizes[node]], (self._level(node), node))
+
+    @cached_property
+    def _ranks(self) -> dict[tuple[str, ...], list[tuple[float, str]]]:
+        """Heaps of level and name, by size."""
+        ranks: dict[tuple[str, ...], list[tuple[float, str]]] = defaultdict(list)
+        for name, size in self._sizes.items():
+            ranks[size].append((self._level(name), name))
+        for heap in ranks.values():
+            heapq.heapify(heap)
+        return ranks
 
     @cached_property
     def _sizes(self) -> dict[str, tuple[str, ...]]:

@@ -7,7 +7,7 @@ since, they stay in any case; where they came back to the node they had left, th
 """
 
 import hashlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -16,7 +16,7 @@ import msgspec
 
 from podium.api import Node, Pod
 from podium.descheduler.evictor import Cuts
-from podium.descheduler.guard.workload import Workload, likeness, workload_of
+from podium.descheduler.guard.workload import Kin, Workload, kin_of, likeness, workload_of
 from podium.descheduler.world import World, is_active
 
 HOUR: Final = 3_600_000_000_000
@@ -118,10 +118,14 @@ class Memory:
 
 def _count(world: World) -> dict[Workload, Counter[str]]:
     """Count pods by workload and node; those that have ended or are leaving do not count."""
-    counts: dict[Workload, Counter[str]] = {}
+    alike: dict[Kin, list[Pod]] = defaultdict(list)
     for pod in world.pods:
         if is_active(pod) and not world.is_terminating(pod):
-            counts.setdefault(workload_of(pod), Counter())[pod.spec.node_name] += 1
+            alike[kin_of(pod)].append(pod)
+    counts: dict[Workload, Counter[str]] = {}
+    for pods in alike.values():
+        count = counts.setdefault(workload_of(pods[0]), Counter())
+        count.update([pod.spec.node_name for pod in pods])
     return counts
 
 

@@ -17,6 +17,8 @@ from podium.descheduler.world import World
 
 _DEFAULT: Final = (CPU, MEMORY)
 
+_ONE: Final = exact(1)
+
 #: What a pod counts for that requests no cpu, in thousandths, where a node's load is divided among its pods.
 _NO_REQUEST: Final = 100
 
@@ -52,9 +54,13 @@ def _by_requests(world: World, nodes: Sequence[Node]) -> Meter:
     of_pod = _Parts(lambda pod: dict(world.requests.of(pod)), _DEFAULT)
     levels = {}
     for node in nodes:
-        used = world.requests.total(world.active_on(node.metadata.name), _DEFAULT)
+        used = world.requested(node.metadata.name, _DEFAULT)
         levels[node.metadata.name] = of_pod.of_node(used, node)
     return Meter(levels, of_pod, {})
+
+
+_Amounts = tuple[tuple[str, int], ...]
+"""Resources and how much of them."""
 
 
 class _Parts:
@@ -63,38 +69,60 @@ class _Parts:
     def __init__(self, used: Callable[[Pod], Amounts | None], resources: Sequence[str]) -> None:
         self._used = used
         self._resources = resources
-        self._pods: dict[str, dict[str, int] | None] = {}
+        self._pods: dict[str, _Amounts | None] = {}
+        self._alike: dict[_Amounts, _Amounts] = {}
         self._nodes: dict[str, dict[str, int]] = {}
+        self._sized: dict[tuple[tuple[str, int], ...], dict[str, int]] = {}
+        self._shares: dict[tuple[int, int], Share] = {}
+        self._asked: dict[tuple[str, str], Share] = {}
 
     def __call__(self, pod: Pod, node: Node) -> Share | None:
+        at = (pod.metadata.uid, node.metadata.name)
+        share = self._asked.get(at)
+        if share is None:
+            share = self._share(pod, node)
+            if share is not None:
+                self._asked[at] = share
+        return share
+
+    def _share(self, pod: Pod, node: Node) -> Share | None:
         uid = pod.metadata.uid
         if uid not in self._pods:
-            self._pods[uid] = self._amounts(pod)
+            found = self._amounts(pod)
+            # Equal amounts, and equal sizes below, are one object each, so that their ids tell them apart.
+            self._pods[uid] = self._alike.setdefault(found, found) if found is not None else None
         amounts = self._pods[uid]
         if amounts is None:
             return None
-        return {name: amounts.get(name, 0) / size for name, size in self._sizes(node).items()}
+        sizes = self._sizes(node)
+        key = (id(amounts), id(sizes))
+        share = self._shares.get(key)
+        if share is None:
+            used = dict(amounts)
+            share = self._shares[key] = {name: used.get(name, 0) / size for name, size in sizes.items()}
+        return share
 
     def of_node(self, used: Amounts, node: Node) -> dict[str, float]:
         """Return what a node uses as parts of it."""
         sizes = self._sizes(node).items()
         return {name: number(name, used[name]) / size if name in used else 0.0 for name, size in sizes}
 
-    def _amounts(self, pod: Pod) -> dict[str, int] | None:
+    def _amounts(self, pod: Pod) -> "_Amounts | None":
         try:
             used = self._used(pod)
         except NoSampleError:
             return None
         if used is None:
             return None
-        return {name: number(name, item) for name, item in {**used, PODS: exact(1)}.items()}
+        return tuple((name, number(name, item)) for name, item in {**used, PODS: _ONE}.items())
 
     def _sizes(self, node: Node) -> dict[str, int]:
         found = self._nodes.get(node.metadata.name)
         if found is None:
             total = capacities(node)
             sizes = {name: number(name, total[name]) for name in self._resources if name in total}
-            found = self._nodes[node.metadata.name] = {name: size for name, size in sizes.items() if size > 0}
+            found = {name: size for name, size in sizes.items() if size > 0}
+            found = self._nodes[node.metadata.name] = self._sized.setdefault(tuple(found.items()), found)
         return found
 
 
@@ -104,12 +132,22 @@ def _divided(world: World, levels: Mapping[str, Mapping[str, float]]) -> Callabl
     A pod brings to another node what it took from its own, in proportion to their sizes.
     """
     totals: dict[str, int] = {}
+    shares: dict[tuple[str, str], Share] = {}
 
     def request(pod: Pod) -> int:
         requested = world.requests.of(pod).get(CPU)
         return max(number(CPU, requested), _NO_REQUEST) if requested is not None else _NO_REQUEST
 
     def of_pod(pod: Pod, node: Node) -> Share | None:
+        at = (pod.metadata.uid, node.metadata.name)
+        if at not in shares:
+            found = share(pod, node)
+            if found is None:
+                return None
+            shares[at] = found
+        return shares[at]
+
+    def share(pod: Pod, node: Node) -> Share | None:
         home = pod.spec.node_name
         level = levels.get(home, {}).get(METRIC)
         if level is None:

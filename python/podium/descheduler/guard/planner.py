@@ -14,7 +14,7 @@ from typing import Any
 from podium.api import Node, Pod
 from podium.descheduler.budgets import Budgets
 from podium.descheduler.evictor import Cuts, Evicted
-from podium.descheduler.guard.ledger import Ledger
+from podium.descheduler.guard.ledger import Before, Ledger
 from podium.descheduler.guard.levels import Meter
 from podium.descheduler.guard.memory import Memory
 from podium.descheduler.guard.objective import BETTER, EVENING, STILL_BETTER, Judges, Move
@@ -32,7 +32,7 @@ UNKNOWN_LOAD = "no fresh metrics"
 FULL = "limit"
 
 #: Times that the whole plan is asked for again after moves were dropped; then it is halved.
-_ROUNDS = 3
+_ROUNDS = 8
 
 #: The most moves of one plan, and the most questions that are asked for it.
 MOST_MOVES = 300
@@ -65,20 +65,35 @@ class Planner:
         memory: Memory,
         budgets: Budgets,
         plugin: Callable[[str, str], Any],
+        turns: Sequence[tuple[str, str]] = (),
     ) -> None:
-        """Start a plan; ``plugin`` gives the plugin of a profile by name."""
+        """Start a plan.
+
+        Args:
+            world: the cluster.
+            nodes: those of the policy.
+            meter: how load is measured.
+            whatif: the scheduler to ask.
+            memory: earlier moves.
+            budgets: counted down here.
+            plugin: gives the plugin of a profile by name.
+            turns: profiles and plugins in the order in which they will ask. Of n, the first k may fill k/n of
+                the plan, so that nobody is left out because of those before.
+
+        """
         self._world = world
-        self._nodes = nodes
         self._meter = meter
         self._whatif = whatif
         self._memory = memory
         self._budgets = budgets
         self._plugin = plugin
         self._planned: list[_Planned] = []
-        self._ledger = Ledger(world, nodes, meter)
+        self._before = Before(world, nodes)
+        self._ledger = Ledger(self._before, meter)
         self._questions = 0
         self._refused: dict[Kind, tuple[str, str]] = {}
         self._is_full = False
+        self._parts = {turn: (at + 1) / len(turns) for at, turn in enumerate(turns)}
 
     def consider(self, wanted: Evicted) -> Evicted:
         """Plan a move; raises NotBetterError, or EvictionRefusedError where a budget forbids it."""
@@ -103,9 +118,10 @@ class Planner:
         known = self._refused.get(kind)
         if known is not None:
             raise NotBetterError(*known)
-        if self._questions >= MOST_QUESTIONS or len(self._planned) >= MOST_MOVES:
+        part = self._parts.get((wanted.profile, wanted.plugin), 1.0)
+        if self._questions >= MOST_QUESTIONS * part or len(self._planned) >= MOST_MOVES * part:
             self._is_full = True
-            raise NotBetterError("the plan of this cycle is full", FULL)
+            raise NotBetterError("the plan of this cycle has no more room for this plugin", FULL)
         self._questions += 1
         try:
             return self._judge(wanted, self._whatif.move(wanted.pod), self._ledger)
@@ -174,7 +190,7 @@ class Planner:
         """Ask for all moves at once, and judge each landing on top of the ones before it."""
         moving = [item for item in planned if item.destination is not None]
         landings = iter(self._whatif.together([item.wanted.pod for item in moving]))
-        ledger = Ledger(self._world, self._nodes, self._meter)
+        ledger = Ledger(self._before, self._meter)
         good: list[_Planned] = []
         bad: list[tuple[Evicted, NotBetterError]] = []
         for item in planned:

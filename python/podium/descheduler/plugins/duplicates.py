@@ -9,6 +9,7 @@ import numpy as np
 
 from podium.api import Node, Pod
 from podium.descheduler.framework import Handle, PluginType, Point, evict_all
+from podium.descheduler.nodefit import Mask
 from podium.descheduler.podfilter import Namespaces, namespace_problems, pod_filter
 from podium.descheduler.policy.model import Wire
 
@@ -43,14 +44,11 @@ class _Duplicates:
 
     def add_node(self, node: str, pods: Iterable[Pod]) -> None:
         """Count the pods of a node; the first of a kind is the one that may stay."""
-        seen: set[tuple[str, ...]] = set()
+        seen: set[tuple[object, ...]] = set()
         for pod in pods:
             owners = _owners(pod)
             self.occurrences.update(owners)
-            # Pods with several owners are duplicates if all their owners and images are the same.
-            identity = tuple(
-                sorted("/".join((*owner[:3], image)) for owner in owners for image in owner.images)
-            )
+            identity = _identity(owners)
             if identity in seen:
                 for owner in owners:
                     self.surplus[owner][node].append(pod)
@@ -77,12 +75,18 @@ class Duplicates:
     def balance(self, nodes: Sequence[Node]) -> None:
         """Evict owner by owner."""
         world = self._handle.world
+        owned = {
+            node.metadata.name: [(pod, _names(pod)) for pod in world.active_on(node.metadata.name)]
+            for node in nodes
+        }
+        doubled = _doubled(owned.values())
         found = _Duplicates()
-        for node in nodes:
-            name = node.metadata.name
-            found.add_node(name, [pod for pod in world.active_on(name) if self._pods(pod)])
+        for name, pods in owned.items():
+            listed = [pod for pod, names in pods if not doubled.isdisjoint(names)]
+            found.add_node(name, filter(self._pods, listed))
+        here = world.fit.rows(nodes)
         for owner, by_node in found.surplus.items():
-            targets = self._targets(by_node.values(), nodes)
+            targets = self._targets(by_node.values(), here)
             if targets < 2:
                 continue
             share = math.ceil(found.occurrences[owner] / targets)
@@ -90,16 +94,44 @@ class Duplicates:
             if not all(evict_all(self._handle.evictor, pods, NAME) for pods in surplus):
                 return
 
-    def _targets(self, groups: Iterable[Sequence[Pod]], nodes: Sequence[Node]) -> int:
+    def _targets(self, groups: Iterable[Sequence[Pod]], here: Mask) -> int:
         """Count the nodes whose labels and taints admit a duplicate that has more than one such node."""
         fit = self._handle.world.fit
-        here = fit.rows(nodes)
         targets = np.zeros_like(here)
-        for pod in (pod for pods in groups for pod in pods):
-            admitted = fit.admitted(pod) & here
+        masks = {id(mask): mask for mask in (fit.admitted(pod) for pods in groups for pod in pods)}
+        for mask in masks.values():
+            admitted = mask & here
             if np.count_nonzero(admitted) > 1:
                 targets |= admitted
         return int(np.count_nonzero(targets))
+
+
+_Name = tuple[str, str, str]
+"""Namespace, kind and name of an owner."""
+
+
+def _names(pod: Pod) -> list[_Name]:
+    meta = pod.metadata
+    namespace = meta.namespace
+    return [(namespace, owner.kind, owner.name) for owner in meta.owner_references]
+
+
+def _doubled(groups: Iterable[Sequence[tuple[Pod, Sequence[_Name]]]]) -> set[_Name]:
+    """Return the owners that have two pods on a node: only pods of these can be duplicates."""
+    found: set[_Name] = set()
+    for pods in groups:
+        seen: set[_Name] = set()
+        for _, names in pods:
+            for name in names:
+                (found if name in seen else seen).add(name)
+    return found
+
+
+def _identity(owners: Sequence[_Owner]) -> tuple[object, ...]:
+    """Return what is equal for duplicates: with several owners all of them and the images are the same."""
+    if len(owners) == 1:
+        return owners[0]
+    return tuple(sorted("/".join((*owner[:3], image)) for owner in owners for image in owner.images))
 
 
 def _owners(pod: Pod) -> list[_Owner]:

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
+import msgspec
+
 from podium.api import LabelSelector, Node, NodeAffinity, Pod
 from podium.api.matching import fits_node, term_matches
 from podium.descheduler.framework import Handle, PluginType, Point, evict_all
@@ -33,6 +35,7 @@ class NodeAffinityViolations:
     def __init__(self, args: Args, handle: Handle) -> None:
         self._handle = handle
         self._types = args.node_affinity_type
+        self._weights: dict[bytes, int] = {}
         self._pods = pod_filter(
             handle.evictor.filter,
             handle.evictor.pre_eviction_filter,
@@ -42,6 +45,7 @@ class NodeAffinityViolations:
 
     def deschedule(self, nodes: Sequence[Node]) -> None:
         """Evict type by type, node by node."""
+        self._weights.clear()
         checks = {REQUIRED: self._misplaced, PREFERRED: self._better_placed}
         for name in self._types:
             check = checks.get(name)
@@ -56,7 +60,7 @@ class NodeAffinityViolations:
         mask = world.fit.rows(nodes)
         for node in nodes:
             candidates = [pod for pod in world.active_on(node.metadata.name) if _node_affinity(pod)]
-            found = [pod for pod in candidates if self._pods(pod) and check(pod, node, nodes, mask)]
+            found = [pod for pod in candidates if check(pod, node, nodes, mask) and self._pods(pod)]
             if not evict_all(self._handle.evictor, found, NAME):
                 return False
         return True
@@ -71,9 +75,16 @@ class NodeAffinityViolations:
         affinity = _node_affinity(pod)
         if affinity is None or not affinity.preferred:
             return False
-        here = _weight(affinity, node)
-        best = max((_weight(affinity, other) for other in nodes), default=0)
-        return max(best, 0) > here and self._handle.world.fit.fits_any(pod, mask)
+        return self._best(affinity, nodes) > _weight(affinity, node) and self._handle.world.fit.fits_any(
+            pod, mask
+        )
+
+    def _best(self, affinity: NodeAffinity, nodes: Sequence[Node]) -> int:
+        """Return the most that a node weighs, at least 0; pods that prefer the same share it."""
+        key = msgspec.json.encode(affinity.preferred)
+        if key not in self._weights:
+            self._weights[key] = max((_weight(affinity, other) for other in nodes), default=0)
+        return max(self._weights[key], 0)
 
 
 def _node_affinity(pod: Pod) -> NodeAffinity | None:

@@ -45,8 +45,12 @@ class NodeTaints:
         world = self._handle.world
         for node in nodes:
             taints = self.taints(node)
-            listed = [pod for pod in world.active_on(node.metadata.name) if taints and self._pods(pod)]
-            strangers = (pod for pod in listed if not tolerates_all(pod.spec.tolerations, taints))
+            if not taints:
+                continue
+            listed = world.active_on(node.metadata.name)
+            strangers = [
+                pod for pod in listed if not tolerates_all(pod.spec.tolerations, taints) and self._pods(pod)
+            ]
             if not evict_all(self._handle.evictor, strangers, NAME):
                 return
 

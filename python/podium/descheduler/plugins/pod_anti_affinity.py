@@ -1,7 +1,7 @@
 """RemovePodsViolatingInterPodAntiAffinity: pods whose own required anti-affinity a neighbour violates."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -9,6 +9,7 @@ import msgspec
 from podium.api import LabelSelector, Node, Pod, PodAffinityTerm
 from podium.api.matching import selects
 from podium.descheduler.framework import Handle, Outcome, PluginType, Point
+from podium.descheduler.labels import Labelled
 from podium.descheduler.nodefit import anti_affinity_terms, term_namespaces
 from podium.descheduler.ordering import lowest_first
 from podium.descheduler.podfilter import Namespaces, label_problems, namespace_problems, pod_filter
@@ -80,11 +81,9 @@ class _Matching:
         self.per_node[pod.spec.node_name] += sign
         if domain is not None:
             self.per_domain[domain] += sign
-        named = self.named[pod.metadata.name]
-        if sign > 0:
-            named.append(pod)
-        else:
-            named.remove(pod)
+        self.named[pod.metadata.name] = [
+            other for other in self.named[pod.metadata.name] if other is not pod
+        ] + [pod] * (sign > 0)
 
 
 class _Neighbours:
@@ -92,10 +91,8 @@ class _Neighbours:
 
     def __init__(self, listed: Mapping[str, Sequence[Pod]], nodes: Mapping[str, Node]) -> None:
         self._nodes = nodes
-        self._by_namespace: dict[str, list[Pod]] = defaultdict(list)
-        for pods in listed.values():
-            for pod in pods:
-                self._by_namespace[pod.metadata.namespace].append(pod)
+        self._listed = Labelled(pod for pods in listed.values() for pod in pods)
+        self._gone: set[str] = set()
         self._known: dict[tuple[bytes, str, frozenset[str]], _Matching] = {}
 
     def violate(self, pod: Pod) -> bool:
@@ -123,18 +120,15 @@ class _Neighbours:
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = _Matching(term, namespaces)
-            for other in self._in(namespaces):
-                if found.selects(other):
-                    found.add(other, self._domain(other, term))
+            for namespace in namespaces:
+                for other in self._listed.selected(namespace, term.label_selector):
+                    if other.metadata.uid not in self._gone:
+                        found.add(other, self._domain(other, term))
         return found
-
-    def _in(self, namespaces: Iterable[str]) -> Iterable[Pod]:
-        for namespace in namespaces:
-            yield from self._by_namespace.get(namespace, ())
 
     def remove(self, pod: Pod) -> None:
         """Take out a pod that was evicted."""
-        self._by_namespace[pod.metadata.namespace].remove(pod)
+        self._gone.add(pod.metadata.uid)
         for (_, topology_key, _), found in self._known.items():
             if found.selects(pod):
                 labels = self._nodes[pod.spec.node_name].metadata.labels

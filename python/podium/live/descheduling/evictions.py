@@ -12,6 +12,7 @@ from podium.api import BY_NAME, Pod, PodDisruptionBudget
 from podium.cluster.kube.client import KubeClient, path_of
 from podium.descheduler.budgets import Budgets, BudgetState, observe
 from podium.descheduler.evictor import Evicted
+from podium.descheduler.labels import Labelled
 from podium.descheduler.ports import Eviction, EvictionRefusedError
 from podium.errors import ApiError, ClusterError
 
@@ -43,7 +44,7 @@ class LiveEvictions:
 
     def begin(self, budgets: Iterable[PodDisruptionBudget], pods: Iterable[Pod]) -> None:
         """Take over the budgets as the API server has them."""
-        everybody = list(pods)
+        everybody = Labelled(pods)
         self._budgets = Budgets(_state(budget, everybody) for budget in budgets)
 
     def budgets(self) -> Budgets:
@@ -81,10 +82,10 @@ class LiveEvictions:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
 
-def _state(budget: PodDisruptionBudget, pods: Iterable[Pod]) -> BudgetState:
+def _state(budget: PodDisruptionBudget, pods: Labelled) -> BudgetState:
     status = budget.status
     if status is None:
-        return observe(budget, (pod for pod in pods if pod.metadata.namespace == budget.metadata.namespace))
+        return observe(budget, pods)
     return BudgetState(budget, status.current_healthy, status.desired_healthy, status.disruptions_allowed)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from podium.api import Pod
+from podium.api import LabelSelector, Pod
 from podium.api.matching import selects
 from podium.descheduler.framework import EVICTOR_POINTS, Handle, PluginType
 from podium.descheduler.ordering import PREFER_NO_EVICTION
@@ -40,6 +40,11 @@ class DefaultEvictor:
             problem = selector_problem(selector) if selector is not None else None
             if problem:
                 raise InputError(f"{what}{problem}")
+        self._nodes: LabelSelector | None
+        try:
+            self._nodes = parse_selector(args.node_selector)
+        except InputError:
+            self._nodes = None  # no pod fits anywhere, as upstream has it
         self._checks = list(self._build())
         self._world: World | None = None
         self._checked: dict[str, bool] = {}
@@ -92,11 +97,9 @@ class DefaultEvictor:
     def _fits_elsewhere(self, pod: Pod) -> bool:
         """Ask over ready nodes that the evictor's own selector selects, not only those of the policy's."""
         world = self._handle.world
-        try:
-            selector = parse_selector(self._args.node_selector)
-        except InputError:
+        if self._nodes is None:
             return False
-        return world.fit.fits_any_other(pod, world.ready_mask(self._args.node_selector, selector))
+        return world.fit.fits_any_other(pod, world.ready_mask(self._args.node_selector, self._nodes))
 
     def _build(self) -> Iterator[_Check]:
         """Yield the checks; each tells that a pod is not protected by it."""

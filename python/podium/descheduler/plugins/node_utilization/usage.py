@@ -37,10 +37,7 @@ class Requested:
     def of_nodes(self, nodes: Sequence[Node]) -> dict[str, Amounts]:
         """Sum requests."""
         world = self._handle.world
-        return {
-            node.metadata.name: world.requests.total(world.active_on(node.metadata.name), self._resources)
-            for node in nodes
-        }
+        return {node.metadata.name: world.requested(node.metadata.name, self._resources) for node in nodes}
 
     def of_pod(self, pod: Pod) -> Amounts:
         """Return the requests."""

@@ -39,6 +39,11 @@ class Constraint(NamedTuple):
         """Equal for constraints that mean the same."""
         return msgspec.json.encode(self._replace(selector=_canonical(self.selector)))
 
+    @property
+    def inclusion(self) -> bytes:
+        """Equal for constraints that include the same nodes."""
+        return msgspec.json.encode((self.placement, self.tolerations))
+
     def counts(self, pod: Pod) -> bool:
         """Tell whether a pod counts."""
         return selects(self.selector, pod.metadata.labels)
@@ -71,6 +76,31 @@ def read(constraint: TopologySpreadConstraint, pod: Pod) -> Constraint:
         PodSpec(node_selector=spec.node_selector or None, affinity=required) if honours else None,
         list(spec.tolerations) if constraint.node_taints_policy == "Honor" else None,
     )
+
+
+class Places:
+    """The nodes of a cycle, and which of them count: constraints with the same policies share it."""
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self._nodes = nodes
+        self.labels = {node.metadata.name: node.metadata.labels for node in nodes}
+        self._eligible: dict[bytes, Sequence[Node]] = {}
+        self._domains: dict[tuple[bytes, str], Sequence[str]] = {}
+
+    def eligible(self, constraint: Constraint) -> Sequence[Node]:
+        """Return the nodes whose domains count, even without a pod."""
+        key = constraint.inclusion
+        if key not in self._eligible:
+            self._eligible[key] = [node for node in self._nodes if constraint.includes(node)]
+        return self._eligible[key]
+
+    def domains(self, constraint: Constraint) -> Sequence[str]:
+        """Return the values of the topology key on those nodes, each once, in their order."""
+        at = (constraint.inclusion, constraint.topology_key)
+        if at not in self._domains:
+            labels = (node.metadata.labels.get(constraint.topology_key) for node in self.eligible(constraint))
+            self._domains[at] = list(dict.fromkeys(value for value in labels if value is not None))
+        return self._domains[at]
 
 
 def _canonical(selector: LabelSelector | None) -> LabelSelector | None:

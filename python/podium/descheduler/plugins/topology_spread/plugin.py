@@ -1,13 +1,13 @@
 """The plugin: which pods and constraints are looked at, and the evictions."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Final
 
 from podium.api import LabelSelector, Node, Pod
 from podium.descheduler.framework import Handle, Outcome, PluginType, Point
+from podium.descheduler.labels import Labelled
 from podium.descheduler.plugins.topology_spread.balance import Domain, is_balanced, moves
-from podium.descheduler.plugins.topology_spread.constraint import Constraint, read
+from podium.descheduler.plugins.topology_spread.constraint import Constraint, Places, read
 from podium.descheduler.podfilter import Namespaces, label_problems, namespace_problems, pod_filter
 from podium.descheduler.policy.golang import GoName
 from podium.descheduler.policy.model import Wire
@@ -48,15 +48,15 @@ class TopologySpread:
     def balance(self, nodes: Sequence[Node]) -> None:
         """Find out what leaves, then evict it."""
         world = self._handle.world
-        by_namespace: dict[str, list[Pod]] = defaultdict(list)
-        for node in nodes:
-            for pod in world.active_on(node.metadata.name):
-                if self._pods(pod):
-                    by_namespace[pod.metadata.namespace].append(pod)
+        everybody = [pod for node in nodes for pod in world.active_on(node.metadata.name)]
+        concerned = {pod.metadata.namespace for pod in everybody if pod.spec.topology_spread_constraints}
+        listed = Labelled(pod for pod in everybody if pod.metadata.namespace in concerned and self._pods(pod))
+        places = Places(nodes)
         leaving: dict[str, Pod] = {}
-        for pods in by_namespace.values():
-            for constraint in self._constraints(pods):
-                for pod in self._surplus(constraint, pods, nodes):
+        for namespace in listed.namespaces():
+            for constraint in self._constraints(listed.of(namespace)):
+                counted = listed.selected(namespace, constraint.selector)
+                for pod in self._surplus(constraint, counted, places):
                     leaving[pod.metadata.uid] = pod
         self._evict(leaving.values())
 
@@ -70,16 +70,14 @@ class TopologySpread:
                         seen.add(constraint.key)
                         yield constraint
 
-    def _surplus(self, constraint: Constraint, pods: Sequence[Pod], nodes: Sequence[Node]) -> list[Pod]:
+    def _surplus(self, constraint: Constraint, pods: Sequence[Pod], places: Places) -> list[Pod]:
+        """Return which of the pods that a constraint counts leave."""
         world, key = self._handle.world, constraint.topology_key
-        eligible = [node for node in nodes if constraint.includes(node)]
-        labels = {node.metadata.name: node.metadata.labels for node in nodes}
-        domains: dict[str, list[Pod]] = {
-            node.metadata.labels[key]: [] for node in eligible if key in node.metadata.labels
-        }
+        eligible = places.eligible(constraint)
+        domains: dict[str, list[Pod]] = {value: [] for value in places.domains(constraint)}
         for pod in pods:
-            value = labels[pod.spec.node_name].get(key)
-            if value is not None and not world.is_terminating(pod) and constraint.counts(pod):
+            value = places.labels[pod.spec.node_name].get(key)
+            if value is not None and not world.is_terminating(pod):
                 domains.setdefault(value, []).append(pod)
         if is_balanced(domains, constraint.max_skew):
             return []
