@@ -120,13 +120,17 @@ class Batch:
         pods, rows: uint32, the placed pods in order and the row of each.
         nanos: uint64, how long each cycle took, where asked for.
         stopped: a popped pod, or gang (top bit set), that was not placed, which ended the batch.
-        decision: how its cycle ended; None if its profile needs Python plugins and nothing was tried, or if
+        decision: how its cycle ended; None if its profile needs Python plugins and nothing was decided, or if
             it is a gang that was tried.
         kept: pods and rows of a stopped gang that were kept: it has others on nodes.
         shortage: what the stopped gang lacks; None if it is a pod, or nothing was tried.
+        asks: uint32, rows of which Python plugins must say what they think of the stopped pod there
+            (``Engine.resume``); None if it needs more than that.
+        assumed: the row that the stopped pod has been given, where Python goes on from there.
 
     """
 
+    def __len__(self) -> int: ...
     @property
     def pods(self) -> NDArray[np.uint32]: ...
     @property
@@ -137,6 +141,10 @@ class Batch:
     def stopped(self) -> int | None: ...
     @property
     def decision(self) -> Decision | None: ...
+    @property
+    def asks(self) -> NDArray[np.uint32] | None: ...
+    @property
+    def assumed(self) -> int | None: ...
     @property
     def kept(self) -> list[tuple[int, int]]: ...
     @property
@@ -205,6 +213,11 @@ class GangEviction:
 #: Plugin, code, reasons.
 _Rejected: TypeAlias = tuple[str, int, list[str]]
 
+def first_outside(
+    scores: NDArray[np.int64], counts: NDArray[np.bool_], low: int, high: int, /
+) -> int | None:
+    """Return the position of the first score that counts and is not within ``low..high``."""
+
 @final
 class Opened:
     """How a pod fares with the native plugins alone, nodes in the order of ``Engine.columns().live()``.
@@ -213,6 +226,8 @@ class Opened:
         steps: PreFilter plugins that rejected the pod or left nodes out: plugin, code, reasons, names.
         first: int16, shape (nodes,): the place in the profile's Filter list of the first native plugin that
             rejects the node, -1 where none does, 0 where PreFilter left it out; empty if the pod is rejected.
+        passed: bool, shape (nodes,): nodes that no native plugin rejects.
+        last: the greatest place in ``first``.
         crowded: nodes that are out because of pods nominated there: position and refusal.
         contested: positions of nodes with nominated pods that this one may not push aside.
         failed: the message if something else went wrong.
@@ -223,6 +238,10 @@ class Opened:
     def steps(self) -> list[tuple[str, int, list[str], list[str] | None]]: ...
     @property
     def first(self) -> NDArray[np.int16]: ...
+    @property
+    def passed(self) -> NDArray[np.bool_]: ...
+    @property
+    def last(self) -> int: ...
     @property
     def crowded(self) -> list[tuple[int, _Rejected]]: ...
     @property
@@ -342,8 +361,54 @@ class Engine:
     def names(self) -> list[str]:
         """Return the names by row; empty where a row is no node."""
 
-    def set_local(self, pods: NDArray[np.uint32], local: bool, /) -> None:
-        """Say of pods whether no plugin of the caller's concerns them; batches take such pods along."""
+    def columns_at(self, rows: NDArray[np.uint32], /) -> Columns:
+        """Return the columns of some rows, as copies."""
+
+    def touch(self, rows: Sequence[int], /) -> None:
+        """Say that Python plugins may see something else on these rows."""
+
+    def set_concern(
+        self,
+        pods: NDArray[np.uint32],
+        concerned: bool,
+        table: int | None = None,
+        up_to_node: bool = False,
+    ) -> None:
+        """Say what Python plugins mean to pods of a profile that has some.
+
+        Args:
+            pods: handles.
+            concerned: whether any of them concerns the pods.
+            table: where to remember what they say of nodes; None: they are not asked for that (with
+                ``up_to_node``), or must be asked for everything.
+            up_to_node: the cycle goes on in Python once a node is found.
+
+        """
+
+    def resume(
+        self,
+        batch: Batch,
+        accepts: Sequence[NDArray[np.bool_]],
+        scores: Sequence[tuple[NDArray[np.int64], int]],
+        limit: int,
+        now: int,
+        timed: bool = False,
+    ) -> Batch | None:
+        """Take what plugins say of the rows that were asked for, and go on with the pod and the batch.
+
+        Args:
+            batch: the one that asked; the answer has its pods too, it has none any more.
+            accepts: one mask per filter, shape (rows,).
+            scores: scores and weight of each score plugin, shape (rows,).
+            limit: the most pods in the answer.
+            now: as for ``run_batch``.
+            timed: as for ``run_batch``; the resumed pod is not timed.
+
+        Returns:
+            None if a score is outside 0..100 where the filters accept the row: then nothing is remembered,
+            and the batch is as it was.
+
+        """
 
     def open(self, pod: int, /) -> Opened:
         """Ask the native plugins about all nodes; there must be one."""
@@ -361,13 +426,17 @@ class Engine:
     def sampled(self, pod: int, feasible: NDArray[np.bool_], /) -> NDArray[np.bool_]:
         """Return the feasible nodes that kube-scheduler would have found before it stopped looking."""
 
-    def native_totals(self, pod: int, within: NDArray[np.bool_], /) -> NDArray[np.int64]:
-        """Return weighted sums of the native scores as if only the nodes of a mask were feasible."""
-
-    def winner(
-        self, pod: int, attempt: int, within: NDArray[np.bool_], totals: NDArray[np.int64], /
+    def best(
+        self, pod: int, within: NDArray[np.bool_], scores: Sequence[tuple[NDArray[np.int64], int]], /
     ) -> int | None:
-        """Return the row of the best node of a mask."""
+        """Return the row of the best node, by the native scores as if only the nodes of a mask were feasible.
+
+        ``scores`` are added, each with its weight.
+
+        Raises:
+            CoreError: if a native score fails.
+
+        """
 
     def begin_overlay(self) -> None:
         """Open a what-if transaction; they nest. While one is open nothing real may change."""

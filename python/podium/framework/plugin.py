@@ -7,7 +7,7 @@ names the plugin.
 """
 
 from abc import abstractmethod
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, Protocol
 
@@ -40,9 +40,11 @@ class DependsOn:
         return cls("domain", key)
 
 
-#: The node alone: remembered per node until the node changes.
+#: The node alone: what it says of itself, its custom columns, and the pods on it. Filter and score are asked
+#: about some nodes at a time, and about a node again only when it has changed. Not for plugins that write to the
+#: state there, nor for answers that depend on the time.
 NODE: Final = DependsOn("node")
-#: Anything: called in every cycle, never remembered.
+#: Anything: called in every cycle, for all nodes, never remembered.
 EVERYTHING: Final = DependsOn("everything")
 #: ``DOMAIN(key)``.
 DOMAIN: Final = DependsOn.domain
@@ -72,6 +74,14 @@ class Plugin:
         no Python plugin concerns are scheduled without leaving Rust.
         """
         return True
+
+    def pod_key(self, pod: Pod) -> Hashable | None:  # noqa: ARG002 (the default tells all classes apart)
+        """Return what of the pod filter and score look at; asked once per class, and only with ``NODE``.
+
+        Pods with equal keys share what is remembered of their nodes. None, the default, stands for everything
+        that a class shares; a plugin that looks at the nodes alone returns ``()``.
+        """
+        return None
 
     def events_to_register(self) -> Sequence[EventRegistration] | None:
         """Return what can help a pod this plugin rejected; None stands for everything.

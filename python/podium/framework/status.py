@@ -3,7 +3,7 @@
 Codes, their order and the message rule are those of ``k8s.io/kube-scheduler/framework`` (``interface.go``).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, Self
 
@@ -129,7 +129,9 @@ class Status:
 
     def by(self, plugin: str) -> Self:
         """Return this status, attributed to a plugin."""
-        return replace(self, plugin=plugin)
+        if self.plugin == plugin:
+            return self
+        return type(self)(self.code, self.reasons, plugin, self.cause, self.timeout)
 
     def __str__(self) -> str:
         return f"{self.code}: {self.message}" if self.message else str(self.code)

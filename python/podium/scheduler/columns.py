@@ -1,7 +1,7 @@
 """Columns that plugins add to the nodes: loads, prices, ranks. May be updated from any thread."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,19 @@ class CustomColumns:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._columns: dict[str, _Column] = {}
+        self._changed: set[str] = set()
+
+    def __bool__(self) -> bool:
+        """Whether some values have changed."""
+        return bool(self._changed)
+
+    def take_changed(self) -> Iterable[str]:
+        """Return the names of the nodes that have other values than when this was asked last."""
+        if not self._changed:
+            return ()
+        with self._lock:
+            changed, self._changed = self._changed, set()
+            return changed
 
     def register(self, plugin: str, name: str, dtype: type[np.generic], default: object) -> None:
         """Add a column; the same plugin may do so again, in another profile.
@@ -64,6 +77,7 @@ class CustomColumns:
             raise PluginError(f'plugin "{plugin}": column "{name}": {error}') from None
         with self._lock:
             column.fresh.update(zip(values, converted, strict=True))
+            self._changed.update(values)
 
     def column(self, name: str, rows: Mapping[str, int], version: int) -> NDArray[Any]:
         """Return a column for these nodes (name -> row); ``version`` tells one set of rows from another."""

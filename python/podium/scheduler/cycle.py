@@ -7,20 +7,23 @@ The core answers for the native plugins with one array per step; each Python plu
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from podium._core import Engine, Opened
 from podium.cluster.port import Action
-from podium.framework.runner import FilterOutcome, PreFilterStep, RejectedNodes, Runner
+from podium.errors import CoreError
+from podium.framework.results import FilterResult
+from podium.framework.runner import Answer, FilterOutcome, NativeVerdicts, PreFilterStep, Runner
 from podium.framework.state import CycleState
 from podium.framework.status import Code, Status
 from podium.scheduler.binding import Assumed, Binder
 from podium.scheduler.failures import Refusal
 from podium.scheduler.fit import Misfit, no_fit, no_fit_as_such
 from podium.scheduler.handle import Services
-from podium.scheduler.nodes import SnapshotNodes, mask_of
+from podium.scheduler.nodes import SnapshotNodes, frozen, mask_of
 from podium.scheduler.observer import Attempt, Observer
 from podium.scheduler.preemption import judge_one
 from podium.scheduler.state import Entry
@@ -53,7 +56,13 @@ class Cycle:
         found = self._find(entry, runner, state)
         if not isinstance(found, int):
             return state, found
-        self._place(Assumed(entry, self.engine.node_name(found), runner, state), found, now, actions)
+        assumed = Assumed(entry, self.engine.node_name(found), runner, state)
+        refused = self.engine.assume(entry.handle, found)
+        if refused is not None:
+            text = f'running Reserve plugin "{refused[0]}": {refused[1]}'
+            self.binder.roll_back(assumed, Refusal("error", text), now, actions)
+            return None
+        self.go_on(assumed, now, actions)
         return None
 
     def _find(self, entry: Entry, runner: Runner, state: CycleState) -> int | Misfit | Unexpected:
@@ -76,11 +85,12 @@ class Cycle:
             if not outcome.status.is_rejected:
                 return Unexpected(outcome.status.message)
             return no_fit_as_such(len(view), outcome.status, outcome.narrowed_by)
-        first, left_out = opened.first, None
+        passed, left_out = opened.passed, None
         if outcome.node_names is not None:
             left_out = ~mask_of(outcome.node_names, self.services.facts)
-            first[left_out] = 0
-        filtered = runner.filter(state, pod, view, first)
+            passed = passed > left_out
+        native = NativeVerdicts(frozen(passed), opened.last, partial(_first, opened, left_out))
+        filtered = runner.filter(state, pod, view, native)
         if not filtered.status.is_success:
             return Unexpected(filtered.status.message)
         if opened.contested:
@@ -93,10 +103,10 @@ class Cycle:
             self.feasible = self._names(view, feasible)
         if count == 0:
             narrowed = (left_out, outcome.narrowed_by)
-            return no_fit(engine, entry.handle, filtered.first, filtered.rejected, narrowed)
+            return no_fit(engine, entry.handle, passed, filtered.rejected, narrowed)
         if count == 1:
             return self.services.facts.row(int(feasible.argmax()))
-        return self._best(entry, runner, state, view.with_candidates(feasible))
+        return self._best(entry, runner, state, view.with_candidates(frozen(feasible)))
 
     def _best(self, entry: Entry, runner: Runner, state: CycleState, view: SnapshotNodes) -> int | Unexpected:
         engine, facts, feasible = self.engine, self.services.facts, view.candidates
@@ -109,9 +119,11 @@ class Cycle:
         scores = runner.score(state, entry.pod, view)
         if not scores.status.is_success:
             return Unexpected(scores.status.message)
-        totals = engine.native_totals(entry.handle, feasible)
-        scores.add_to(totals)
-        row = engine.winner(entry.handle, engine.attempts(entry.handle), feasible, totals)
+        own = [(plugin.normalized, plugin.weight) for plugin in scores.plugins]
+        try:
+            row = engine.best(entry.handle, feasible, own)
+        except CoreError as error:
+            return Unexpected(str(error))
         return Unexpected("no node won") if row is None else row
 
     def _names(self, view: SnapshotNodes, feasible: NDArray[np.bool_]) -> list[str]:
@@ -122,18 +134,22 @@ class Cycle:
         self, entry: Entry, runner: Runner, state: CycleState, opened: Opened, filtered: FilterOutcome
     ) -> FilterOutcome:
         """Let the Python filters see contested nodes with the pods that are nominated there."""
-        first, more = filtered.first, list(filtered.more)
+        feasible, answers = filtered.feasible.copy(), list(filtered.answers)
         for at in opened.contested:
-            if first[at] >= 0:
+            if not feasible[at]:
                 continue
             refused = self._with_nominated(entry, runner, state, self.services.facts.row(at))
             if refused is None:
                 continue
             if not refused.is_rejected:
-                return FilterOutcome(refused, first)
-            first[at] = runner.place("filter", refused.plugin)
-            more.append(RejectedNodes(refused, np.array([at], np.intp)))
-        return FilterOutcome(filtered.status, first, filtered.answers, tuple(more))
+                return FilterOutcome(refused, feasible)
+            feasible[at] = False
+            out = np.zeros(len(feasible), np.bool_)
+            out[at] = True
+            result = FilterResult(~out, refused.reasons, code=refused.code)
+            place = runner.place("filter", refused.plugin)
+            answers.append(Answer(refused.plugin, place, result, out))
+        return FilterOutcome(filtered.status, feasible, tuple(answers), filtered.native)
 
     def _with_nominated(self, entry: Entry, runner: Runner, state: CycleState, row: int) -> Status | None:
         engine, known = self.engine, self.services.state
@@ -149,16 +165,11 @@ class Cycle:
         finally:
             engine.end_overlay()
 
-    def _place(self, assumed: Assumed, row: int, now: int, actions: list[Action]) -> None:
-        """Assume, Reserve, Permit; whoever refuses sends the pod back the one way there is."""
+    def go_on(self, assumed: Assumed, now: int, actions: list[Action]) -> None:
+        """Reserve and Permit of an assumed pod; whoever refuses sends it back the one way there is."""
         entry, node, state = assumed.entry, assumed.node, assumed.state
         runner, binder = assumed.runner, self.binder
         assert runner is not None, "this cycle is for pods with Python plugins"
-        refused = self.engine.assume(entry.handle, row)
-        if refused is not None:
-            text = f'running Reserve plugin "{refused[0]}": {refused[1]}'
-            binder.roll_back(assumed, Refusal("error", text), now, actions)
-            return
         status = runner.reserve(state, entry.pod, node)
         if not status.is_success:
             binder.roll_back(assumed, Refusal.on_one_node(status), now, actions)
@@ -173,6 +184,13 @@ class Cycle:
             result = "waiting" if waits else "scheduled"
             self.observer.attempted(Attempt(entry, result, node=node, feasible=self.feasible))
         binder.begin(assumed, now, actions, waits)
+
+
+def _first(opened: Opened, left_out: NDArray[np.bool_] | None) -> NDArray[np.int16]:
+    first = opened.first
+    if left_out is not None:
+        first[left_out] = 0
+    return first
 
 
 def _steps(opened: Opened) -> dict[str, PreFilterStep]:

@@ -44,19 +44,20 @@ def no_fit_as_such(nodes: int, status: Status, narrowed_by: tuple[str, ...]) -> 
 def no_fit(
     engine: Engine,
     pod: int,
-    first: NDArray[np.int16],
+    passed: NDArray[np.bool_],
     rejected: tuple[RejectedNodes, ...],
     narrowed: tuple[NDArray[np.bool_] | None, tuple[str, ...]],
 ) -> Misfit:
     """Say that every node was rejected.
 
-    ``first`` is as in ``FilterOutcome``; ``narrowed`` says which nodes PreFilter left out, and by whom.
+    ``passed`` are the nodes that no native plugin rejects, ``rejected`` those that a Python plugin rejected
+    first; ``narrowed`` says which nodes PreFilter left out, and by whom.
     """
     left_out, narrowed_by = narrowed
     counts: Counter[str] = Counter()
     plugins: set[str] = set()
     codes = engine.codes(pod)
-    native = first >= 0
+    native = ~passed
     for group in rejected:
         native[group.rows] = False
         codes[group.rows] = int(group.status.code)
@@ -73,7 +74,7 @@ def no_fit(
     counts.update(dict(reasons))
     plugins.update(blamed)
     text = ", ".join(sorted(f"{count} {reason}" for reason, count in counts.items()))
-    message = f"0/{len(first)} nodes are available:{f' {text}.' if text else ''}"
+    message = f"0/{len(passed)} nodes are available:{f' {text}.' if text else ''}"
     return Misfit(message, tuple(sorted(plugins)), codes, rejected, left_out=left_out, absent=absent)
 
 

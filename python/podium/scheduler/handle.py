@@ -6,11 +6,12 @@ from types import TracebackType
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from podium.api import Pod
 from podium.cluster.port import Emit
 from podium.errors import PluginError
-from podium.framework.runner import Runner
+from podium.framework.runner import NativeVerdicts, Runner
 from podium.framework.state import CycleState
 from podium.scheduler.columns import CustomColumns
 from podium.scheduler.inbox import Inbox
@@ -35,6 +36,12 @@ class Services:
         """Return the nodes as the core has them now, hypothetical or not."""
         self.facts.refresh(self.state.nodes_version)
         return SnapshotNodes(self.facts, self.state.engine.columns())
+
+    def view_at(self, rows: NDArray[np.uint32]) -> SnapshotNodes:
+        """Return some nodes, given as rows of the core, as they are now."""
+        self.facts.refresh(self.state.nodes_version)
+        columns = self.state.engine.columns_at(rows)
+        return SnapshotNodes(self.facts, columns, self.facts.position(rows), picked=True)
 
 
 class PluginHandle:
@@ -148,7 +155,7 @@ class SnapshotOverlay:
             return ()
         allowed = set(native) if outcome.node_names is None else outcome.node_names.intersection(native)
         first = np.array([-1 if name in allowed else 0 for name in view.names], np.int16)
-        filtered = self._runner.filter(state, pod, view, first)
+        filtered = self._runner.filter(state, pod, view, NativeVerdicts.of(first))
         if not filtered.status.is_success:
             raise PluginError(f"overlay: {filtered.status.message}")
         fits = filtered.feasible

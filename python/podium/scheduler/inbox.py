@@ -17,6 +17,10 @@ class Inbox:
         self.now = 0
         """The scheduler's clock in nanoseconds."""
 
+    def __bool__(self) -> bool:
+        """Whether something was asked for."""
+        return bool(self._activate or self._emit)
+
     def activate(self, pods: Iterable[Pod]) -> None:
         """Ask for pods to be tried at once."""
         uids = [pod.metadata.uid for pod in pods]
@@ -30,7 +34,7 @@ class Inbox:
 
     def take(self) -> tuple[list[str], list[Emit]]:
         """Return uids of pods to activate and events to record, and forget them."""
-        if not self._activate and not self._emit:
+        if not self:
             return [], []
         with self._lock:
             taken = self._activate, self._emit

@@ -95,7 +95,7 @@ class Scheduler:
         if self.relief is not None and settings.tenants.reclaim.enabled:
             self.follow(Bindings(self.binder.waiting))
         self.state.follower = self.binder
-        columns = CustomColumns()
+        columns = self._columns = CustomColumns()
         facts = NodeFacts(self.engine, self.state.nodes, columns)
         services = Services(self.state, facts, self.binder.waiting, self.inbox, columns)
         self._preemption = Preemption(services)
@@ -162,7 +162,7 @@ class Scheduler:
         if plugins is None or not plugins.gates:
             return _CONCERN
         uid = pod.metadata.uid
-        concerned = plugins.concerned(pod, self.state.encoded(pod.spec))
+        concerned = self.profiles.concerned(pod)
         status = plugins.runner.pre_enqueue(pod, concerned, self.state.gated_by(uid))
         return _CONCERN if status.is_success else Concern(held=status.message, by=status.plugin)
 
@@ -234,6 +234,10 @@ class Scheduler:
     def _take_requests(self, now: int, actions: list[Action]) -> None:
         """Apply what came from plugins and other threads, in order of arrival."""
         self.binder.take_decisions(now, actions)
+        changed = self._columns.take_changed()
+        if changed:
+            rows = (self.engine.row(name) for name in changed)
+            self.engine.touch([row for row in rows if row is not None])
         uids, events = self.inbox.take()
         for uid in uids:
             entry = self.state.entry(uid)
@@ -267,11 +271,10 @@ class Scheduler:
         """Run up to ``limit`` cycles; returns how many."""
         if self.observer.detailed:
             return self._detailed_cycle(now, actions)
-        timing = self.observer.timing
-        batch = self.engine.run_batch(limit, now, timing)
-        if timing:
+        batch = self._batch(limit, now)
+        if self.observer.timing:
             self.observer.timed(batch.nanos)
-        placed = len(batch.pods)
+        placed = len(batch)
         if placed:
             self._begin_binding(batch, now, actions)
         if batch.stopped is None:
@@ -280,11 +283,43 @@ class Scheduler:
             self._gang_stopped(batch, now, actions)
             return placed + 1
         entry = self.state.by_handle(batch.stopped)
-        if batch.decision is None:
-            self._python_cycle(entry, now, actions)
-        else:
+        if batch.decision is not None:
             self._failed(entry, batch.decision, now, actions)
+        elif batch.assumed is not None:
+            self._go_on(entry, batch.assumed, now, actions)
+        else:
+            self._python_cycle(entry, now, actions)
         return placed + 1
+
+    def _batch(self, limit: int, now: int) -> Batch:
+        """Let the core run cycles, and tell it what Python plugins say of the nodes that it asks about.
+
+        A batch ends after the pod for which a plugin made a request: that is heard before the next cycle.
+        """
+        timing = self.observer.timing
+        batch = self.engine.run_batch(limit, now, timing)
+        while batch.asks is not None:
+            assert batch.stopped is not None, "a batch asks for a pod"
+            entry = self.state.by_handle(batch.stopped)
+            plugins = self.profiles.of(entry.pod)
+            assert plugins is not None, "only profiles with Python plugins ask"
+            answers = self.profiles.remembered.ask(entry, plugins.runner, batch.asks)
+            if answers is None:
+                break
+            heard = self.inbox or self.binder.waiting.decided or self._columns
+            more = self.engine.resume(batch, *answers, len(batch) + 1 if heard else limit, now, timing)
+            if more is None:
+                break
+            batch = more
+        return batch
+
+    def _go_on(self, entry: Entry, row: int, now: int, actions: list[Action]) -> None:
+        """Take a pod from the node that the core has found for it to the binding cycle."""
+        plugins = self.profiles.of(entry.pod)
+        assert plugins is not None, "only profiles with Python plugins go on"
+        state = CycleState(concerned=entry.concerned)
+        assumed = Assumed(entry, self.engine.node_name(row), plugins.runner, state)
+        self._cycle.go_on(assumed, now, actions)
 
     def _python_cycle(self, entry: Entry, now: int, actions: list[Action]) -> None:
         """Run the cycle of a popped pod that Python plugins concern."""
@@ -357,11 +392,12 @@ class Scheduler:
         if handle & GROUP:
             return self._detailed_gang_cycle(handle, now, actions)
         entry = self.state.by_handle(handle)
+        if entry.concerned:
+            self._python_cycle(entry, now, actions)
+            return 1
         feasible = self.engine.feasible(handle)
         batch = self.engine.run_popped(handle, now)
-        if batch.stopped is not None and batch.decision is None:
-            self._python_cycle(entry, now, actions)
-        elif batch.stopped is None:
+        if batch.stopped is None:
             node = self.engine.node_name(int(batch.rows[0]))
             self.observer.attempted(Attempt(entry, "scheduled", node=node, feasible=feasible))
             self._begin_binding(batch, now, actions)
@@ -412,7 +448,7 @@ class Scheduler:
             return
         for entry, node in zip(entries, nodes, strict=True):
             plugins = self.profiles.of(entry.pod)
-            if plugins is None or not entry.concerned:
+            if plugins is None or not plugins.binds(entry.concerned):
                 self.binder.begin_plain([entry], [node], actions)
             else:
                 state = CycleState(concerned=entry.concerned)

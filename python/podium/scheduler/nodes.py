@@ -101,6 +101,10 @@ class NodeFacts:
         """Return the core's row of a position."""
         return at if self.live is None else int(self.live[at])
 
+    def position(self, rows: NDArray[np.uint32]) -> NDArray[np.intp]:
+        """Return the positions of rows of the core, all of them nodes."""
+        return rows.astype(np.intp) if self.live is None else np.searchsorted(self.live, rows)
+
     def node(self, name: str) -> Node:
         """Return the object of a node."""
         return self._nodes[name]
@@ -113,27 +117,37 @@ class NodeFacts:
 class SnapshotNodes:
     """See ``podium.framework.nodes.NodesView``. ``rows`` picks some nodes, None all."""
 
-    __slots__ = ("_columns", "_custom", "_facts", "_rows", "_take", "candidates", "names")
+    __slots__ = ("_columns", "_custom", "_facts", "_names", "_rows", "_take", "candidates")
 
     def __init__(
         self,
         facts: NodeFacts,
         columns: Columns,
         rows: NDArray[np.intp] | None = None,
-        candidates: NDArray[np.bool_] | None = None,
+        *,
+        picked: bool = False,
     ) -> None:
+        """Show nodes; ``picked`` says that the columns have those of ``rows`` alone."""
         self._facts = facts
         self._columns = columns
         self._rows = rows
         # From rows of the core to rows of this view.
-        self._take = rows if facts.live is None else (facts.live if rows is None else facts.live[rows])
+        self._take: NDArray[Any] | None = None
+        if not picked:
+            self._take = rows if facts.live is None else (facts.live if rows is None else facts.live[rows])
         self._custom: dict[str, NDArray[Any]] = {}
-        self.names: NDArray[np.object_] = facts.names if rows is None else frozen(facts.names[rows])
-        everyone = facts.everyone if rows is None else frozen(np.ones(len(rows), np.bool_))
-        self.candidates: NDArray[np.bool_] = everyone if candidates is None else candidates
+        self._names = facts.names if rows is None else None
+        self.candidates: NDArray[np.bool_] = facts.everyone if rows is None else facts.everyone[: len(rows)]
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self.candidates)
+
+    @property
+    def names(self) -> NDArray[np.object_]:
+        """Node names."""
+        if self._names is None:
+            self._names = frozen(self._facts.names[self._rows])
+        return self._names
 
     def allocatable(self, resource: str) -> NDArray[np.int64]:
         """Return what each node offers."""
@@ -186,8 +200,8 @@ class SnapshotNodes:
         other = object.__new__(SnapshotNodes)
         other._facts, other._columns = self._facts, self._columns
         other._rows, other._take, other._custom = self._rows, self._take, self._custom
-        other.names = self.names
-        other.candidates = frozen(candidates.view())
+        other._names = self._names
+        other.candidates = frozen(candidates.view()) if candidates.flags.writeable else candidates
         return other
 
     def select(self, positions: NDArray[np.intp]) -> "SnapshotNodes":

@@ -1,7 +1,10 @@
 """The Python plugins of the profiles: made once, and asked which pods concern them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
+
+import numpy as np
 
 from podium.api import Pod
 from podium.errors import PluginError
@@ -11,13 +14,36 @@ from podium.framework.hints import HintTable
 from podium.framework.metrics import FrameworkMetrics
 from podium.framework.plugin import Plugin
 from podium.framework.registry import Registry, instantiate
-from podium.framework.runner import Runner
+from podium.framework.runner import Judges, Runner
 from podium.scheduler.handle import PluginHandle, Services
+from podium.scheduler.remembered import Remembered
+from podium.scheduler.state import Entry
 
 DEFAULT_PREEMPTION: Final = "DefaultPreemption"
 
 #: Answers of ``applies_to`` kept; beyond that the table starts afresh.
 _CLASSES: Final = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class PodClass:
+    """What the Python plugins of a profile mean to pods of one class.
+
+    Attributes:
+        concerned: those that concern them.
+        judges: those whose answers are remembered; None if they must be asked for everything.
+        table: where that is.
+
+    """
+
+    concerned: frozenset[str]
+    judges: Judges | None = None
+    table: int | None = None
+
+    @property
+    def up_to_node(self) -> bool:
+        """Whether the core finds a node by itself, and plugins come after."""
+        return self.judges is not None and self.judges.up_to_node
 
 
 class ProfilePlugins:
@@ -29,6 +55,7 @@ class ProfilePlugins:
         registry: Registry,
         services: Services,
         stand_ins: Mapping[str, Any],
+        remembered: Remembered,
         metrics: FrameworkMetrics | None = None,
     ) -> None:
         handles: list[PluginHandle] = []
@@ -65,10 +92,20 @@ class ProfilePlugins:
         """Plugins that are called in the scheduling cycle."""
         self.gates = frozenset(self.runner.names("preEnqueue")) - self._stand_ins
         self.permits = frozenset(self.runner.names("permit"))
-        self._classes: dict[Any, frozenset[str]] = {}
+        self._in_binding = frozenset(
+            name
+            for point in ("reserve", "permit", "preBind", "bind", "postBind")
+            for name in self.runner.names(point)
+        )
+        self._remembered = remembered
+        self._classes: dict[Any, PodClass] = {}
 
-    def concerned(self, pod: Pod, spec: bytes) -> frozenset[str]:
-        """Return the plugins that concern a pod; asked once per class.
+    def binds(self, concerned: frozenset[str]) -> bool:
+        """Whether some of these plugins take part in what follows a node that the core has found."""
+        return not concerned.isdisjoint(self._in_binding)
+
+    def class_of(self, pod: Pod, spec: bytes) -> PodClass:
+        """Return what the plugins mean to a pod; asked once per class.
 
         Two pods are of one class if they have the same namespace, labels, annotations, owners' kinds and
         spec; ``spec`` is its encoding.
@@ -85,9 +122,11 @@ class ProfilePlugins:
         if known is None:
             if len(self._classes) >= _CLASSES:
                 self._classes.clear()
-            known = self.runner.concerned(pod).difference(self._stand_ins)
-            known = known | self._stand_ins if known else known
-            self._classes[key] = known
+            concerned = self.runner.concerned(pod).difference(self._stand_ins)
+            concerned = concerned | self._stand_ins if concerned else concerned
+            judges = self.runner.judges(concerned) if concerned else None
+            table = self._remembered.table(self.runner, judges, pod, key) if judges else None
+            known = self._classes[key] = PodClass(concerned, judges, table)
         return known
 
 
@@ -101,8 +140,13 @@ class Profiles:
         stand_ins: Mapping[str, Any],
         metrics: FrameworkMetrics | None = None,
     ) -> None:
+        self.remembered = Remembered(services)
+        self._engine = services.state.engine
+        self._encoded = services.state.encoded
         self._by_name = {
-            profile.scheduler_name: ProfilePlugins(profile, config.registry, services, stand_ins, metrics)
+            profile.scheduler_name: ProfilePlugins(
+                profile, config.registry, services, stand_ins, self.remembered, metrics
+            )
             for profile in config.profiles
             if profile.python_plugins()
         }
@@ -121,10 +165,23 @@ class Profiles:
                 events[name] = (*events.get(name, ()), *(item.event for item in items))
         return events
 
-    def classify(self, pod: Pod, spec: bytes) -> frozenset[str] | None:
-        """Return the plugins that concern a pod, None if its profile is native."""
+    def concerned(self, pod: Pod) -> frozenset[str]:
+        """Return the plugins of its profile that concern a pod."""
         plugins = self.of(pod)
-        return None if plugins is None else plugins.concerned(pod, spec)
+        return frozenset() if plugins is None else plugins.class_of(pod, self._encoded(pod.spec)).concerned
+
+    def classify(self, entries: Iterable[Entry]) -> None:
+        """Note which plugins concern pods, and tell the core what that means for their cycles."""
+        alike: dict[tuple[bool, int | None, bool], list[int]] = {}
+        for entry in entries:
+            plugins = self.of(entry.pod)
+            if plugins is None:
+                continue
+            its = plugins.class_of(entry.pod, self._encoded(entry.pod.spec))
+            entry.concerned = its.concerned
+            alike.setdefault((bool(its.concerned), its.table, its.up_to_node), []).append(entry.handle)
+        for (concerned, table, up_to_node), handles in alike.items():
+            self._engine.set_concern(np.array(handles, np.uint32), concerned, table, up_to_node)
 
     def of(self, pod: Pod) -> ProfilePlugins | None:
         """Return the plugins that are responsible for a pod, None if its profile is native."""

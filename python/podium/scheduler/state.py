@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
-import numpy as np
 
 from podium._core import Engine
 from podium.api import Node, Object, Pod, PodSpec, kind_of
@@ -112,8 +111,8 @@ class State:
         self.engine = engine
         self.tenants = tenants
         self.follower: Follower | None = None
-        self.classify: Callable[[Pod, bytes], frozenset[str] | None] | None = None
-        """Says which Python plugins a pod concerns (None: its profile has none); None: no profile has any."""
+        self.classify: Callable[[Iterable[Entry]], None] | None = None
+        """Notes which Python plugins concern new pods; None: no profile has any."""
         self.nodes_version = 0
         """Grows with every change of a node."""
         self.gangs: GangMembers | None = None
@@ -239,8 +238,7 @@ class State:
         self._pods.update(zip([pod.metadata.uid for pod in pods], entries, strict=True))
         self._by_handle.update(zip(numbers, entries, strict=True))
         if self.classify is not None:
-            for entry in entries:
-                self._classify(entry)
+            self.classify(entries)
         fresh.clear()
         if self.tenants is not None:
             self._settle_tenants(now)
@@ -252,15 +250,6 @@ class State:
             if self.tenants is not None:
                 created = self.tenants.created([entry.pod for entry in run])
             self.engine.enqueue_many(handles, now, created)
-
-    def _classify(self, entry: Entry) -> None:
-        """Note which plugins a pod concerns; one that concerns none may be scheduled in batches."""
-        assert self.classify is not None, "asked only where a profile has Python plugins"
-        concerned = self.classify(entry.pod, self.encoded(entry.pod.spec))
-        entry.concerned = concerned or frozenset()
-        if concerned is not None:
-            handles = np.array([entry.handle], np.uint32)
-            self.engine.set_local(handles, not concerned)
 
     def _remember(self, pod: Pod, handle: int) -> Entry:
         entry = Entry(pod, handle, pod.spec.node_name or None)
@@ -319,7 +308,7 @@ class State:
             self.engine.dequeue(entry.handle)
         elif entry.node is None:
             if self.classify is not None:
-                self._classify(entry)
+                self.classify([entry])
             self.engine.requeue(entry.handle, gated=False)
             self._tell(changes.pod_changed(Resource.TARGET_POD, old, pod), now)
 

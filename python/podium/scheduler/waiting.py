@@ -63,6 +63,11 @@ class WaitingRoom:
     def __len__(self) -> int:
         return len(self._held)
 
+    @property
+    def decided(self) -> bool:
+        """Whether somebody has decided and the loop has not heard of it."""
+        return bool(self._inbox)
+
     def hold(self, pod: Pod, node_name: str, plugins: Mapping[str, float]) -> HeldPod:
         """Hold a pod until every plugin has allowed it, each for at most its seconds."""
         held = HeldPod(self, pod, node_name, plugins)

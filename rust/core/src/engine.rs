@@ -11,11 +11,12 @@ use crate::plugin::Affects;
 use crate::preempt::{self, DryRuns, Failed, Preemption};
 use crate::profile::{Profile, ProfileError};
 use crate::queue::{Bits, Entity, Nanos, Queue};
-use crate::snapshot::{PodId, PodParts, Row, Snapshot};
+use crate::snapshot::{PodId, PodParts, Question, Row, Snapshot};
 use crate::status::Status;
 use crate::tenancy::DRF;
+use crate::told::Concern;
 use crate::whatif::WhatIf;
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// What may be chosen beyond the profiles.
@@ -46,8 +47,10 @@ pub struct Engine {
     plugin_bits: Vec<Box<str>>,
     /// Where the next sample starts; shared by all profiles, as upstream.
     start: usize,
-    /// Pods that no plugin of the caller's concerns although their profile has some.
-    local: FxHashSet<PodId>,
+    /// What plugins of the caller's mean to a pod; without an entry they must be asked for everything.
+    concerns: FxHashMap<PodId, Concern>,
+    /// The last question to them.
+    pub(crate) asked: Option<(PodId, Question)>,
     pub(crate) whatif: WhatIf,
 }
 
@@ -80,7 +83,8 @@ impl Engine {
             pod_events: PodEvents::default(),
             plugin_bits: Vec::new(),
             start: 0,
-            local: FxHashSet::default(),
+            concerns: FxHashMap::default(),
+            asked: None,
             whatif: WhatIf::default(),
         }
     }
@@ -135,17 +139,21 @@ impl Engine {
     /// Removes a pod with everything assumed for it.
     pub fn remove_pod(&mut self, pod: PodId) {
         self.forget(pod);
-        self.local.remove(&pod);
+        self.concerns.remove(&pod);
         self.snap.remove_pod(pod);
     }
 
-    /// Says whether plugins of the caller's concern a pod; at first they do if its profile has any.
-    pub fn set_local(&mut self, pod: PodId, local: bool) {
-        if local {
-            self.local.insert(pod);
-        } else {
-            self.local.remove(&pod);
-        }
+    /// Says what plugins of the caller's mean to a pod whose profile has some; `None`, as at first, that
+    /// they must be asked for everything.
+    pub fn set_concern(&mut self, pod: PodId, concern: Option<Concern>) {
+        match concern {
+            Some(concern) => self.concerns.insert(pod, concern),
+            None => self.concerns.remove(&pod),
+        };
+    }
+
+    pub(crate) fn concern(&self, pod: PodId) -> Option<Concern> {
+        self.concerns.get(&pod).copied()
     }
 
     /// The profile that is responsible for a pod.
@@ -494,55 +502,48 @@ impl Engine {
     /// Places a group, unless its tenant may not have what it asks for. Filters and scores of the caller's
     /// plugins have no say in it.
     pub fn popped_group(&mut self, group: Entity, now: Nanos) -> Result<Places, Stopped> {
-        let stopped = |outcome| Stopped {
-            entity: group,
-            outcome,
-            gang: None,
-        };
         if let Some(rejection) = self.refused_to_tenant(group) {
-            return Err(stopped(Some(self.rejected(&rejection))));
+            return Err(Stopped::with(group, self.rejected(&rejection)));
         }
         match self.run_group(group, now) {
             (places, None) => Ok(places),
             (places, Some(shortage)) => Err(Stopped {
                 gang: Some((places, shortage)),
-                ..stopped(None)
+                ..Stopped::for_caller(group)
             }),
         }
     }
 
     /// Schedules and assumes a pod that was taken off the queue.
     pub fn run_popped(&mut self, pod: PodId, now: Nanos) -> Result<Row, Stopped> {
-        let mine = |profile: &Profile| !profile.needs_caller || self.local.contains(&pod);
-        if !self
-            .profile_of(pod)
-            .is_some_and(|(_, profile)| mine(&profile))
+        let profile = self.profile_of(pod);
+        if profile.is_none_or(|(_, profile)| profile.needs_caller)
+            && self.concern(pod) != Some(Concern::Nothing)
         {
-            return Err(Stopped {
-                entity: pod.into(),
-                outcome: None,
-                gang: None,
-            });
+            return self.run_with_caller(pod, now);
         }
         let attempt = u64::from(self.queue.attempts(pod));
         let outcome = self.schedule(pod, attempt);
         let Outcome::Placed { row, .. } = outcome else {
-            return Err(Stopped {
-                entity: pod.into(),
-                outcome: Some(outcome),
-                gang: None,
-            });
+            return Err(Stopped::with(pod.into(), outcome));
         };
-        if let Err((plugin, status)) = self.assume(pod, row) {
-            return Err(Stopped {
-                entity: pod.into(),
-                outcome: Some(Outcome::reserve_refused(plugin, &status)),
-                gang: None,
-            });
-        }
+        self.take(pod, row)?;
+        self.settled(pod, now);
+        Ok(row)
+    }
+
+    /// Assumes a popped pod.
+    pub(crate) fn take(&mut self, pod: PodId, row: Row) -> Result<(), Stopped> {
+        let refused = |(plugin, status): (&'static str, Status)| {
+            Stopped::with(pod.into(), Outcome::reserve_refused(plugin, &status))
+        };
+        self.assume(pod, row).map_err(refused)
+    }
+
+    /// A popped pod that waits for nobody has its node.
+    pub(crate) fn settled(&mut self, pod: PodId, now: Nanos) {
         self.queue.settle(pod);
         self.announce(pod, self.pod_events.added, now);
-        Ok(row)
     }
 
     /// Tells the queue of something that happened to a pod on a node (or that it left one): parked pods
@@ -626,10 +627,33 @@ impl Engine {
 #[derive(Debug)]
 pub struct Stopped {
     pub entity: Entity,
-    /// `None`: its profile has plugins of the caller's and nothing was tried yet, or it is a group.
+    /// `None`: its profile has plugins of the caller's and nothing was decided yet, or it is a group.
     pub outcome: Option<Outcome>,
     /// A group that lacks places, with those of its members that were kept: some were on nodes before.
     pub gang: Option<(Places, Box<Shortage>)>,
+    /// What the caller's plugins are asked, so that the pod can be tried.
+    pub asks: Option<Question>,
+    /// The row it has been given, where the caller goes on from there.
+    pub assumed: Option<Row>,
+}
+
+impl Stopped {
+    pub(crate) fn for_caller(entity: Entity) -> Self {
+        Stopped {
+            entity,
+            outcome: None,
+            gang: None,
+            asks: None,
+            assumed: None,
+        }
+    }
+
+    fn with(entity: Entity, outcome: Outcome) -> Self {
+        Stopped {
+            outcome: Some(outcome),
+            ..Stopped::for_caller(entity)
+        }
+    }
 }
 
 impl Outcome {

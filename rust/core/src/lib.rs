@@ -39,6 +39,7 @@ pub mod status;
 pub mod template;
 pub mod tenancy;
 pub mod time;
+pub mod told;
 pub mod trial;
 pub mod volume_controller;
 pub mod whatif;

@@ -4,7 +4,7 @@ use crate::intern::Symbol;
 use crate::memo::{Memo, Refusal, Scratch};
 use crate::plugin::KeyWriter;
 use crate::profile::Profile;
-use crate::snapshot::{Generation, Pod, Snapshot};
+use crate::snapshot::{Generation, Pod, Snapshot, TableId};
 use crate::template::Template;
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
@@ -17,6 +17,8 @@ pub const DEFAULT_BUDGET: usize = 1 << 30;
 const TEMPLATES: usize = 1 << 16;
 
 type ClassId = u32;
+
+type Address = (usize, usize, Option<TableId>);
 
 #[derive(Debug)]
 struct Entry {
@@ -33,8 +35,9 @@ pub struct Memos {
     /// Per class.
     entries: Vec<Option<Entry>>,
     classes: FxHashMap<KeyWriter, ClassId>,
-    /// Class by profile and address of the template, which is kept so that its address cannot be reused.
-    by_template: FxHashMap<(usize, usize), (Arc<Template>, ClassId)>,
+    /// Class by profile, address of the template, which is kept so that its address cannot be reused, and
+    /// the table of what the caller's plugins say.
+    by_template: FxHashMap<Address, (Arc<Template>, ClassId)>,
     /// The snapshot's key epoch in which `by_template` is true.
     epoch: u64,
     /// Per class: how far the snapshot had come when it was last asked for.
@@ -179,7 +182,7 @@ impl Memos {
             self.epoch = snap.key_epoch();
             self.by_template.clear();
         }
-        let address = (profile.0, Arc::as_ptr(&pod.template).addr());
+        let address = (profile.0, Arc::as_ptr(&pod.template).addr(), pod.told);
         if let Some((_, class)) = self.by_template.get(&address) {
             return (*class, true);
         }

@@ -109,13 +109,13 @@ impl Profile {
             let plugins = names.iter().filter_map(|name| make(snap, name).transpose());
             plugins.collect::<Result<Vec<_>, _>>()
         };
-        let pre_filter = list(snap, &document.pre_filter)?;
-        let filter = list(snap, &document.filter)?;
+        let mut pre_filter = list(snap, &document.pre_filter)?;
+        let mut filter = list(snap, &document.filter)?;
         let place = |plugin: &Arc<dyn Plugin>| {
             let at = document.filter.iter().position(|n| n == plugin.name());
             at.map_or(0, |at| at as i16)
         };
-        let filter_places = filter.iter().map(place).collect();
+        let filter_places: Vec<i16> = filter.iter().map(place).collect();
         let reserve = list(snap, &document.reserve)?;
         let mut pre_score_only = list(snap, &document.pre_score)?;
         let scores = |name: &str| document.score.iter().any(|(scored, _)| scored == name);
@@ -123,6 +123,15 @@ impl Profile {
         let mut score = Vec::new();
         for (name, weight) in &document.score {
             score.extend(make(snap, name)?.map(|plugin| (plugin, *weight)));
+        }
+        if document.needs_caller {
+            // It comes last and in no list of names, so that nobody's place depends on it.
+            pre_filter.push(plugins::told());
+            filter.push(plugins::told());
+            let native = |name: &str| plugins::constructor(name).is_some();
+            if document.score.iter().any(|(name, _)| !native(name)) {
+                score.push((plugins::told(), 1));
+            }
         }
         let before_devices = Self::before_devices(&document, &pre_filter);
         Ok(Profile {
@@ -143,7 +152,8 @@ impl Profile {
     /// The place of a native plugin in the whole Filter list.
     pub fn place(&self, name: &str) -> i16 {
         let at = self.filter.iter().position(|plugin| plugin.name() == name);
-        at.map_or(0, |at| self.filter_places[at])
+        let place = at.and_then(|at| self.filter_places.get(at));
+        place.copied().unwrap_or(0)
     }
 
     fn before_devices(document: &Document, pre_filter: &[Arc<dyn Plugin>]) -> Vec<&'static str> {

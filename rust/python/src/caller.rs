@@ -43,6 +43,19 @@ impl Opened {
         PyArray1::from_slice(py, &self.0.first)
     }
 
+    /// Which nodes no native plugin rejects.
+    #[getter]
+    fn passed<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<bool>> {
+        let passed: Vec<bool> = self.0.first.iter().map(|place| *place < 0).collect();
+        passed.into_pyarray(py)
+    }
+
+    /// The greatest place in `first`.
+    #[getter]
+    fn last(&self) -> i16 {
+        self.0.first.iter().copied().max().unwrap_or(-1)
+    }
+
     #[getter]
     fn crowded(&self) -> Vec<(usize, Refusal)> {
         let crowded = |c: &caller::Crowded| {
@@ -91,7 +104,7 @@ fn status(number: u8, reasons: Vec<String>) -> PyResult<Status> {
 }
 
 /// The elements of an array with one per node.
-fn per_node<'a, T: Element>(array: &'a PyReadonlyArray1<'_, T>, nodes: usize) -> PyResult<&'a [T]> {
+pub(crate) fn per_node<'a, T: Element>(array: &'a PyReadonlyArray1<'_, T>, nodes: usize) -> PyResult<&'a [T]> {
     match array.as_slice() {
         Ok(slice) if slice.len() == nodes => Ok(slice),
         Ok(slice) => Err(PyValueError::new_err(format!(
@@ -170,32 +183,25 @@ impl Engine {
         Ok(engine.sampled(id, feasible).into_pyarray(py))
     }
 
-    fn native_totals<'py>(
+    /// The row of the best node of `within`, by the native scores and those given with their weights.
+    fn best<'py>(
         &self,
-        py: Python<'py>,
         pod: u32,
         within: PyReadonlyArray1<'py, bool>,
-    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        scores: Vec<(PyReadonlyArray1<'py, i64>, i64)>,
+    ) -> PyResult<Option<Row>> {
         let mut engine = self.lock()?;
         let id = Self::pod(&engine, pod)?;
         let within = per_node(&within, engine.snap.nodes.count())?;
         let totals = engine.native_totals(id, within);
-        let totals = totals.map_err(|status| core_error(status.message()))?;
-        Ok(totals.into_pyarray(py))
-    }
-
-    fn winner(
-        &self,
-        pod: u32,
-        attempt: u64,
-        within: PyReadonlyArray1<'_, bool>,
-        totals: PyReadonlyArray1<'_, i64>,
-    ) -> PyResult<Option<Row>> {
-        let engine = self.lock()?;
-        let id = Self::pod(&engine, pod)?;
-        let within = per_node(&within, engine.snap.nodes.count())?;
-        let totals = per_node(&totals, within.len())?;
-        Ok(engine.winner(id, attempt, within, totals))
+        let mut totals = totals.map_err(|status| core_error(status.message()))?;
+        for (scores, weight) in &scores {
+            for (total, own) in totals.iter_mut().zip(per_node(scores, within.len())?) {
+                *total = total.wrapping_add(own.wrapping_mul(*weight));
+            }
+        }
+        let attempt = u64::from(engine.queue.attempts(id));
+        Ok(engine.winner(id, attempt, within, &totals))
     }
 
     fn begin_overlay(&self) -> PyResult<()> {

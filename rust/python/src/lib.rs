@@ -12,6 +12,7 @@ mod groups;
 mod quantity;
 mod queue;
 mod tenants;
+mod told;
 mod views;
 mod volume_controller;
 
@@ -48,6 +49,8 @@ mod core_module {
     use crate::quantity::Quantity;
     #[pymodule_export]
     use crate::queue::Batch;
+    #[pymodule_export]
+    use crate::told::first_outside;
     #[pymodule_export]
     use crate::views::Columns;
     #[pymodule_export]

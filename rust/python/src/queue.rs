@@ -4,40 +4,67 @@ use crate::engine::{Decision, Engine};
 use crate::errors::core_error;
 use crate::gang::Shortage;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
-use podium_core::engine::{PodEvents, Stopped};
+use podium_core::engine::{self, PodEvents, Stopped};
 use podium_core::queue::{Backoff, Entity, Nanos, Pool, Queue, Return, Ticket};
-use podium_core::snapshot::PodId;
+use podium_core::snapshot::{PodId, Row};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// What one call of `run_batch` did.
 #[pyclass(frozen, module = "podium._core")]
 #[derive(Debug)]
 pub(crate) struct Batch {
-    placed: Vec<(PodId, u32)>,
-    nanos: Vec<u64>,
+    done: Mutex<Placed>,
     #[pyo3(get)]
     stopped: Option<u32>,
     decision: Option<Py<Decision>>,
-    kept: Vec<(PodId, u32)>,
+    kept: Vec<(PodId, Row)>,
     shortage: Option<Py<Shortage>>,
+    asks: Option<Vec<Row>>,
+    #[pyo3(get)]
+    assumed: Option<Row>,
+}
+
+/// Pods that were placed in a batch, with how long each took where that was asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Placed {
+    pub(crate) pods: Vec<(PodId, Row)>,
+    nanos: Vec<u64>,
+}
+
+/// What the core did, without anything of Python's.
+#[derive(Debug, Default)]
+pub(crate) struct Done {
+    pub(crate) placed: Placed,
+    pub(crate) stopped: Option<Stopped>,
+}
+
+impl Done {
+    /// Runs cycles until `limit` pods are placed or one stops it.
+    pub(crate) fn run(&mut self, engine: &mut engine::Engine, limit: usize, now: Nanos, timed: bool) {
+        if !timed {
+            let left = limit.saturating_sub(self.placed.pods.len());
+            self.stopped = engine.run_batch(left, now, &mut self.placed.pods);
+            return;
+        }
+        while self.placed.pods.len() < limit {
+            let (before, start) = (self.placed.pods.len(), Instant::now());
+            self.stopped = engine.run_batch(1, now, &mut self.placed.pods);
+            if self.stopped.is_some() || self.placed.pods.len() == before {
+                return;
+            }
+            self.placed.nanos.push(start.elapsed().as_nanos() as u64);
+        }
+    }
 }
 
 impl Batch {
-    fn new(
-        py: Python<'_>,
-        placed: Vec<(PodId, u32)>,
-        nanos: Vec<u64>,
-        stopped: Option<Stopped>,
-    ) -> PyResult<Self> {
-        let (stopped, outcome, gang) = match stopped {
-            None => (None, None, None),
-            Some(Stopped {
-                entity,
-                outcome,
-                gang,
-            }) => (Some(entity.0), outcome, gang),
+    pub(crate) fn new(py: Python<'_>, done: Done) -> PyResult<Self> {
+        let (entity, outcome, gang, asks, assumed) = match done.stopped {
+            None => (None, None, None, None, None),
+            Some(s) => (Some(s.entity.0), s.outcome, s.gang, s.asks, s.assumed),
         };
         let (kept, shortage) = gang.unzip();
         let shortage = shortage
@@ -47,22 +74,37 @@ impl Batch {
             .map(|o| Py::new(py, Decision::from(o)))
             .transpose()?;
         Ok(Batch {
-            placed,
-            nanos,
-            stopped,
+            done: Mutex::new(done.placed),
+            stopped: entity,
             decision,
             kept: kept.unwrap_or_default(),
             shortage,
+            asks: asks.map(|question| question.rows),
+            assumed,
         })
+    }
+
+    /// What was placed, to be read or taken over by the batch that goes on from this one.
+    pub(crate) fn placed(&self) -> MutexGuard<'_, Placed> {
+        self.done.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn stopped(&self) -> Option<u32> {
+        self.stopped
     }
 }
 
 #[pymethods]
 impl Batch {
+    fn __len__(&self) -> usize {
+        self.placed().pods.len()
+    }
+
     /// Handles of the placed pods, in the order they were placed.
     #[getter]
     fn pods<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
-        self.placed
+        self.placed()
+            .pods
             .iter()
             .map(|(pod, _)| pod.0)
             .collect::<Vec<_>>()
@@ -72,7 +114,8 @@ impl Batch {
     /// The row of each.
     #[getter]
     fn rows<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
-        self.placed
+        self.placed()
+            .pods
             .iter()
             .map(|(_, row)| *row)
             .collect::<Vec<_>>()
@@ -82,7 +125,14 @@ impl Batch {
     /// Nanoseconds each cycle took, where they were asked for.
     #[getter]
     fn nanos<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
-        self.nanos.clone().into_pyarray(py)
+        PyArray1::from_slice(py, &self.placed().nanos)
+    }
+
+    /// Rows of which the plugins of the caller must say what they think of the stopped pod there.
+    #[getter]
+    fn asks<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<u32>>> {
+        let rows = self.asks.as_ref()?;
+        Some(PyArray1::from_slice(py, rows))
     }
 
     /// Members of the stopped gang that were kept though others lack places, with their rows.
@@ -273,24 +323,12 @@ impl Engine {
 
     #[pyo3(signature = (limit, now, timed = false))]
     fn run_batch(&self, py: Python<'_>, limit: usize, now: Nanos, timed: bool) -> PyResult<Batch> {
-        let (placed, nanos, stopped) = self.run(py, move |engine| {
-            let mut placed = Vec::new();
-            let mut nanos = Vec::new();
-            if !timed {
-                let stopped = engine.run_batch(limit, now, &mut placed);
-                return (placed, nanos, stopped);
-            }
-            while placed.len() < limit {
-                let (before, start) = (placed.len(), Instant::now());
-                let stopped = engine.run_batch(1, now, &mut placed);
-                if stopped.is_some() || placed.len() == before {
-                    return (placed, nanos, stopped);
-                }
-                nanos.push(start.elapsed().as_nanos() as u64);
-            }
-            (placed, nanos, None)
+        let done = self.run(py, move |engine| {
+            let mut done = Done::default();
+            done.run(engine, limit, now, timed);
+            done
         })?;
-        Batch::new(py, placed, nanos, stopped)
+        Batch::new(py, done)
     }
 
     /// Schedules and assumes what was popped: a pod or a group.
@@ -303,9 +341,11 @@ impl Engine {
             let id = Self::pod(engine, handle)?;
             PyResult::Ok(engine.run_popped(id, now).map(|row| vec![(id, row)]))
         })??;
+        let mut done = Done::default();
         match result {
-            Ok(placed) => Batch::new(py, placed, Vec::new(), None),
-            Err(stopped) => Batch::new(py, Vec::new(), Vec::new(), Some(stopped)),
+            Ok(placed) => done.placed.pods = placed,
+            Err(stopped) => done.stopped = Some(stopped),
         }
+        Batch::new(py, done)
     }
 }

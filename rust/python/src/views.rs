@@ -9,6 +9,7 @@ use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1};
 use podium_core::intern::Symbol;
 use podium_core::resources::ResourceId;
 use podium_core::snapshot::{Column, Row};
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
@@ -145,13 +146,26 @@ impl Engine {
         Ok(engine.snap.nodes.names.iter().map(text).collect())
     }
 
-    /// Says of pods whether plugins of the caller's concern them.
-    fn set_local(&self, pods: PyReadonlyArray1<'_, u32>, local: bool) -> PyResult<()> {
-        let mut engine = self.lock()?;
-        for &pod in pods.as_array() {
-            let id = Self::pod(&engine, pod)?;
-            engine.set_local(id, local);
+    /// The columns of some rows, as copies: what is remembered of other rows need not be looked at again.
+    fn columns_at(&self, rows: PyReadonlyArray1<'_, u32>) -> PyResult<Columns> {
+        let engine = self.lock()?;
+        let nodes = &engine.snap.nodes;
+        let rows = rows.as_array();
+        if let Some(row) = rows.iter().find(|row| **row as usize >= nodes.len()) {
+            return Err(PyKeyError::new_err(format!("row {row} is no node")));
         }
-        Ok(())
+        let pick = |column: &Column| {
+            let block = column.block();
+            Arc::new(rows.iter().map(|row| block[*row as usize]).collect())
+        };
+        let picks = |columns: &[Column]| columns.iter().map(pick).collect();
+        Ok(Columns {
+            allocatable: picks(&nodes.allocatable),
+            requested: picks(&nodes.requested),
+            nonzero: [pick(&nodes.nonzero[0]), pick(&nodes.nonzero[1])],
+            allowed_pods: pick(&nodes.allowed_pods),
+            pod_count: pick(&nodes.pod_count),
+            live: None,
+        })
     }
 }

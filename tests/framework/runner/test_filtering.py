@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from podium.framework.results import FilterResult, PostFilterResult
+from podium.framework.runner import NativeVerdicts
 from podium.framework.state import CycleState
 from podium.framework.status import Code, Status
 from podium.testing import make_node, make_pod, node_view
@@ -74,7 +75,7 @@ def test_later_filters_see_what_is_left(bench, state, pod, nodes):
 def test_the_first_plugin_in_the_profile_is_blamed_native_or_not(bench, state, pod, nodes):
     runner = bench.runner(filtering("Mine", mask(0, 1, 2)), order=["NodeName", "Mine", "NodePorts"])
     native = np.array([0, 2, -1, 2, -1], np.int16)
-    outcome = runner.filter(state, pod, nodes, native)
+    outcome = runner.filter(state, pod, nodes, NativeVerdicts.of(native))
     assert SEEN["Mine"] == [False, True, True, True, True]
     assert outcome.first.tolist() == [0, 1, 1, 2, -1]
     assert [group.rows.tolist() for group in outcome.rejected] == [[1, 2]]
@@ -168,7 +169,8 @@ def test_equals_judging_node_by_node(reasons, native):
     kept = [name for name in order if name[0] == "N" or int(name[1]) < len(reasons)]
     place = {name: at for at, name in enumerate(kept)}
     native_first = np.array([place[f"N{n}"] if n >= 0 else -1 for n in native], np.int16)
-    outcome = bench.runner(*classes, order=kept).filter(CycleState(), make_pod().build(), view, native_first)
+    verdicts = NativeVerdicts.of(native_first)
+    outcome = bench.runner(*classes, order=kept).filter(CycleState(), make_pod().build(), view, verdicts)
     told = {int(row): group.status for group in outcome.rejected for row in group.rows}
     for node in range(4):
         want = None

@@ -9,9 +9,6 @@ sequence (Reserve, Permit, PreBind, Bind …).
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from podium.api import Pod
 from podium.framework.config.model import Profile
 from podium.framework.nodes import NodeRow, NodesView
@@ -21,15 +18,20 @@ from podium.framework.runner.arrays import RejectedNodes
 from podium.framework.runner.binding import BindingRunner, PermitOutcome
 from podium.framework.runner.calls import Calls, Observer
 from podium.framework.runner.enqueue import concerned_plugins, less_function, run_pre_enqueue
-from podium.framework.runner.filtering import FilterOutcome, FilterRunner, PostFilterRunner
+from podium.framework.runner.filtering import Answer, FilterOutcome, FilterRunner, NativeVerdicts, PostFilterRunner
 from podium.framework.runner.members import Members
 from podium.framework.runner.prefilter import PreFilterOutcome, PreFilterRunner, PreFilterStep
+from podium.framework.runner.remembering import Answers, Judges, judges_of
 from podium.framework.runner.scoring import PluginScores, ScoreOutcome, ScoreRunner
 from podium.framework.state import CycleState
 from podium.framework.status import Status
 
 __all__ = [
+    "Answer",
+    "Answers",
     "FilterOutcome",
+    "Judges",
+    "NativeVerdicts",
     "Observer",
     "PermitOutcome",
     "PluginScores",
@@ -68,12 +70,23 @@ class Runner:
         self._plugins = plugins
         self._members = Members.of(profile.points, plugins)
         self._calls = calls
+        self._judges: dict[frozenset[str], Judges | None] = {}
         self._pre_filter = PreFilterRunner(calls, self._members, profile.names("preFilter"))
         self._filter = FilterRunner(calls, self._members)
         self._post_filter = PostFilterRunner(calls, self._members)
         self._score = ScoreRunner(calls, self._members)
         self._binding = BindingRunner(calls, self._members, max_permit_wait)
         self._binders = profile.names("bind")
+
+    def judges(self, concerned: frozenset[str]) -> Judges | None:
+        """Return who judges pods that these plugins concern; None if what they say cannot be remembered."""
+        if concerned not in self._judges:
+            self._judges[concerned] = judges_of(self._members, concerned)
+        return self._judges[concerned]
+
+    def ask(self, judges: Judges, state: CycleState, pod: Pod, nodes: NodesView) -> Answers | None:
+        """Ask about the nodes of a view; see ``Judges.ask``."""
+        return judges.ask(self._calls, state, pod, nodes)
 
     def place(self, point: str, name: str) -> int:
         """Return a plugin's place in the profile's list of a point."""
@@ -118,10 +131,10 @@ class Runner:
         return self._pre_filter.remove_pod(state, pod, removed, node)
 
     def filter(
-        self, state: CycleState, pod: Pod, nodes: NodesView, native_first: NDArray[np.int16] | None = None
+        self, state: CycleState, pod: Pod, nodes: NodesView, native: NativeVerdicts | None = None
     ) -> FilterOutcome:
         """Run the filters; see ``FilterRunner.run``."""
-        return self._filter.run(state, pod, nodes, native_first)
+        return self._filter.run(state, pod, nodes, native)
 
     def post_filter(self, state: CycleState, pod: Pod, statuses: NodeStatuses) -> PostFilterResult:
         """Run PostFilter; see ``PostFilterRunner.run``."""

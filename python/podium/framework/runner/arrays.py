@@ -2,17 +2,20 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from podium._core import first_outside
 from podium.errors import PluginError
 from podium.framework.plugin import MAX_SCORE, MIN_SCORE
 from podium.framework.results import FilterResult
 from podium.framework.status import Code, Status
 
-_INT64_MAX = np.iinfo(np.int64).max
+_BOOL: Final = np.dtype(np.bool_)
+_INT64: Final = np.dtype(np.int64)
+_INT64_MAX: Final = np.iinfo(np.int64).max
 _CODES = {int(code): code for code in Code}
 
 
@@ -26,6 +29,8 @@ class RejectedNodes:
 
 def check_filter(plugin: str, answer: Any, nodes: int) -> FilterResult:
     """Return a filter's answer as a ``FilterResult`` whose arrays have the right type and length."""
+    if type(answer) is np.ndarray and answer.dtype is _BOOL and answer.shape == (nodes,):
+        return FilterResult(answer)
     result = answer if isinstance(answer, FilterResult) else FilterResult(answer)
     where = f'plugin "{plugin}": filter'
     _check_array(where, "mask", result.mask, nodes, "b", "bool")
@@ -71,6 +76,8 @@ def _status(plugin: str, result: FilterResult, code: int, reason: int | None) ->
 
 def check_scores(plugin: str, method: str, answer: Any, nodes: int) -> NDArray[np.int64]:
     """Return scores as int64; integers of other widths are converted, everything else is refused."""
+    if type(answer) is np.ndarray and answer.dtype is _INT64 and answer.shape == (nodes,):
+        return answer
     where = f'plugin "{plugin}": {method}'
     if isinstance(answer, np.ndarray) and answer.dtype.kind == "f" and bool(np.isnan(answer).any()):
         raise PluginError(f"{where} returned NaN for row {int(np.isnan(answer).argmax())}")
@@ -83,11 +90,8 @@ def check_scores(plugin: str, method: str, answer: Any, nodes: int) -> NDArray[n
 
 def check_range(plugin: str, scores: NDArray[np.int64], candidates: NDArray[np.bool_]) -> None:
     """Refuse normalised scores outside 0..100 on a feasible node."""
-    if scores.min(initial=MIN_SCORE) >= MIN_SCORE and scores.max(initial=MIN_SCORE) <= MAX_SCORE:
-        return
-    bad = candidates & ((scores < MIN_SCORE) | (scores > MAX_SCORE))
-    if bad.any():
-        row = int(bad.argmax())
+    row = first_outside(scores, candidates, MIN_SCORE, MAX_SCORE)
+    if row is not None:
         rule = f"it should in the range of [{MIN_SCORE}, {MAX_SCORE}] after normalizing"
         raise PluginError(f'plugin "{plugin}" returns an invalid score {scores[row]}, {rule} (row {row})')
 

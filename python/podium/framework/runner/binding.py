@@ -45,7 +45,7 @@ class BindingRunner:
         for member in self.members.at("reserve", state):
             if not hasattr(member.plugin, "reserve"):
                 continue
-            status = self._status("Reserve", member, lambda p: p.reserve(state, pod, node_name))
+            status = self.calls.status("Reserve", member.name, member.plugin.reserve, state, pod, node_name)
             if not status.is_success:
                 return _judged(f'running Reserve plugin "{member.name}"', status)
         return SUCCESS
@@ -53,8 +53,9 @@ class BindingRunner:
     def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> tuple[Status, ...]:
         """Unreserve in reverse, every plugin whatever happens; return the errors of those that raised."""
         failures = []
-        for member in reversed(list(self.members.at("reserve", state))):
-            status = self._status("Unreserve", member, lambda p: p.unreserve(state, pod, node_name))
+        for member in reversed(self.members.at("reserve", state)):
+            unreserve = member.plugin.unreserve
+            status = self.calls.status("Unreserve", member.name, unreserve, state, pod, node_name)
             if not status.is_success:
                 failures.append(error(f'running Unreserve plugin "{member.name}"', status))
         return tuple(failures)
@@ -64,7 +65,7 @@ class BindingRunner:
         waits: dict[str, float] = {}
         last = SUCCESS
         for member in self.members.at("permit", state):
-            status = self._status("Permit", member, lambda p: _checked_wait(p.permit(state, pod, node_name)))
+            status = self.calls.status("Permit", member.name, self._permit, member, state, pod, node_name)
             if status.code is Code.WAIT:
                 limit = math.inf if self.max_permit_wait is None else self.max_permit_wait
                 waits[member.name] = min(status.timeout or 0.0, limit)
@@ -74,6 +75,10 @@ class BindingRunner:
         if not waits:
             return PermitOutcome()
         return PermitOutcome(Status(Code.WAIT, (*last.reasons, _WAITING), last.plugin), waits)
+
+    @staticmethod
+    def _permit(member: Member, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        return _checked_wait(member.plugin.permit(state, pod, node_name))
 
     def pre_flight(self, state: CycleState, pod: Pod, node_name: str) -> Status:
         """Ask which PreBind plugins have work: success if any, SKIP if none; sets ``state.skip_pre_bind``."""
@@ -108,7 +113,7 @@ class BindingRunner:
 
     def is_async(self, point: str, name: str) -> bool:
         """Whether a plugin's method of a binding point is ``async def``: for a loop, not a thread."""
-        return inspect.iscoroutinefunction(getattr(self._member(point, name).plugin, _METHODS[point]))
+        return inspect.iscoroutinefunction(self._method(point, name))
 
     def start(self, point: str, name: str, *args: Any) -> Status | Coroutine[Any, Any, Status]:
         """Call a plugin at preBind, bind or postBind with (state, pod, node name).
@@ -116,15 +121,15 @@ class BindingRunner:
         A sync method runs here and now; an ``async def`` gives a coroutine. Either way the status is final:
         rejections keep their code, SKIP is allowed at bind only, all else is an error. Thread-safe.
         """
-        member = self._member(point, name)
-        method = getattr(member.plugin, _METHODS[point])
-        started = self.calls.start(label(point), name, lambda: method(*args))
+        started = self.calls.start(label(point), name, self._method(point, name), *args)
         if isinstance(started, Status):
             return _binding_status(point, name, started)
         return _later(point, name, started)
 
-    def _member(self, point: str, name: str) -> Member:
-        return next(member for member in self.members.by_point[point] if member.name == name)
+    def _method(self, point: str, name: str) -> Callable[..., Any]:
+        member = next(member for member in self.members.by_point[point] if member.name == name)
+        method: Callable[..., Any] = getattr(member.plugin, _METHODS[point])
+        return method
 
     def _pre_flight(self, member: Member, state: CycleState, pod: Pod, node_name: str) -> PreFlight:
         ask = getattr(member.plugin, "pre_bind_pre_flight", None)
@@ -140,9 +145,6 @@ class BindingRunner:
             return PreFlight(error(f'running PreBindPreFlight "{member.name}"', answer.status))
         flight: PreFlight = answer
         return flight
-
-    def _status(self, point: str, member: Member, body: Callable[[Any], Any]) -> Status:
-        return self.calls.status(point, member.name, lambda: body(member.plugin))
 
 
 async def _later(point: str, name: str, started: Coroutine[Any, Any, Status]) -> Status:
@@ -173,7 +175,9 @@ def _as_pre_flight(answer: Any) -> PreFlight:
     return answer if isinstance(answer, PreFlight) else PreFlight(as_status(answer))
 
 
-def _checked_wait(answer: Any) -> Status:
+def _checked_wait(answer: Any) -> Status | None:
+    if answer is None:
+        return None
     status = as_status(answer)
     if status.code is Code.WAIT and not (isinstance(status.timeout, int | float) and status.timeout >= 0):
         raise PluginError(f"returned Wait with timeout {status.timeout}, use Status.wait(seconds)")

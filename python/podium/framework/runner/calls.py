@@ -22,34 +22,44 @@ class Calls:
     observer: Observer | None = None
     timer: Callable[[], float] | None = None
 
-    def run(self, point: str, plugin: str, body: Callable[[], Any], code: Callable[[Any], Code]) -> Any:
-        """Run ``body``; return its answer, or a ``Failure`` if it raised. ``code`` reads an answer's code."""
+    def run(
+        self, point: str, plugin: str, body: Callable[..., Any], code: Callable[[Any], Code], *args: Any
+    ) -> Any:
+        """Run ``body(*args)``; return its answer, or a ``Failure`` if it raised. ``code`` reads its code."""
         started = self._now()
         try:
-            answer = body()
+            answer = body(*args)
         except Exception as error:  # noqa: BLE001 (whatever a plugin raises ends the attempt, not the scheduler)
             return self._failed(point, plugin, error, started)
-        self._tell(point, plugin, code(answer), started)
+        if self.observer is not None:
+            self._tell(point, plugin, code(answer), started)
         return answer
 
-    def status(self, point: str, plugin: str, body: Callable[[], Any]) -> Status:
+    def status(self, point: str, plugin: str, method: Callable[..., Any], *args: Any) -> Status:
         """Run a method that answers with a status or None."""
-        answer = self.run(point, plugin, lambda: as_status(body()), status_code)
-        return answer.status if isinstance(answer, Failure) else answer.by(plugin)
+        started = self._now()
+        try:
+            answer = method(*args)
+            status = SUCCESS if answer is None else as_status(answer).by(plugin)
+        except Exception as error:  # noqa: BLE001 (see run)
+            return self._failed(point, plugin, error, started).status
+        self._tell(point, plugin, status.code, started)
+        return status
 
-    def start(self, point: str, plugin: str, body: Callable[[], Any]) -> Status | Coroutine[Any, Any, Status]:
+    def start(
+        self, point: str, plugin: str, method: Callable[..., Any], *args: Any
+    ) -> Status | Coroutine[Any, Any, Status]:
         """Run a method that may be ``async def``: return its status, or a coroutine that gives it."""
         started = self._now()
         try:
-            answer = body()
-            if not inspect.isawaitable(answer):
-                status = as_status(answer).by(plugin)
+            answer = method(*args)
+            if answer is None or isinstance(answer, Status) or not inspect.isawaitable(answer):
+                status = SUCCESS if answer is None else as_status(answer).by(plugin)
+                self._tell(point, plugin, status.code, started)
+                return status
         except Exception as error:  # noqa: BLE001 (see run)
             return self._failed(point, plugin, error, started).status
-        if inspect.isawaitable(answer):
-            return self._finish(point, plugin, answer, started)
-        self._tell(point, plugin, status.code, started)
-        return status
+        return self._finish(point, plugin, answer, started)
 
     async def _finish(self, point: str, plugin: str, answer: Awaitable[Any], started: float) -> Status:
         try:
@@ -86,11 +96,6 @@ def as_status(answer: Any) -> Status:
     if isinstance(answer, Status):
         return answer
     raise PluginError(f"returned {type(answer).__name__}, expected a Status or None")
-
-
-def status_code(answer: Any) -> Code:
-    """Return the code of a status."""
-    return Code(answer.code)
 
 
 def explain(status: Status) -> str:

@@ -1,7 +1,6 @@
 """What happens around the queue: applies_to, PreEnqueue, and the order of the queue."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from podium.api import Pod
@@ -36,7 +35,7 @@ def run_pre_enqueue(
     for member in asked:
         if concerned is not None and member.name not in concerned:
             continue
-        status = calls.status("PreEnqueue", member.name, partial(member.plugin.pre_enqueue, pod))
+        status = calls.status("PreEnqueue", member.name, member.plugin.pre_enqueue, pod)
         if status.is_success:
             continue
         if status.is_rejected:

@@ -4,9 +4,9 @@ Rules: ``RunFilterPlugins`` and ``RunPostFilterPlugins`` of
 ``k8s.io/kubernetes/pkg/scheduler/framework/runtime`` at v1.37.2.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,39 +22,66 @@ from podium.framework.status import SUCCESS, Code, Status
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class NativeVerdicts:
+    """What the native filters say of the nodes. Places are those in the profile's whole Filter list.
+
+    Attributes:
+        passed: bool, shape (nodes,): nodes that none of them rejects.
+        last: the greatest place of one that is the first to reject some node, -1 if there is none.
+        first: gives int16, shape (nodes,): the place of the first one that rejects the node, -1 where none
+            does. Most pods never need it.
+
+    """
+
+    passed: NDArray[np.bool_]
+    last: int
+    first: Callable[[], NDArray[np.int16]]
+
+    @classmethod
+    def of(cls, first: NDArray[np.int16]) -> Self:
+        """Make them of the places alone."""
+        return cls(first < 0, int(first.max(initial=-1)), lambda: first)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class FilterOutcome:
     """What the filters came to.
 
     Attributes:
-        status: success, or the error that ends the cycle (``first`` and ``rejected`` are then incomplete).
-        first: int16, shape (nodes,): the place in the profile's list of the first plugin that rejected the
-            node, native plugins included; -1 where none did.
+        status: success, or the error that ends the cycle (the rest is then incomplete).
+        feasible: bool, shape (nodes,): nodes that passed every filter.
         answers: the answers of Python plugins, each with the nodes that it rejected first.
-        more: further rejections.
+        native: what the native filters had said; None: there are none.
 
     """
 
     status: Status
-    first: NDArray[np.int16]
+    feasible: NDArray[np.bool_]
     answers: tuple["Answer", ...] = ()
-    more: tuple[RejectedNodes, ...] = ()
+    native: NativeVerdicts | None = None
 
     @property
     def rejected(self) -> tuple[RejectedNodes, ...]:
         """The nodes that Python plugins rejected, grouped by plugin, code and reasons."""
-        return tuple(group for answer in self.answers for group in answer.groups()) + self.more
+        return tuple(group for answer in self.answers for group in answer.groups())
 
     @property
-    def feasible(self) -> NDArray[np.bool_]:
-        """Which nodes passed every filter, shape (nodes,)."""
-        return self.first < 0
+    def first(self) -> NDArray[np.int16]:
+        """The place of the first plugin of either kind that rejected each node, -1 where none did."""
+        nodes = len(self.feasible)
+        first = np.full(nodes, -1, np.int16) if self.native is None else self.native.first().copy()
+        for answer in self.answers:
+            # A native plugin further down the list had rejected some of them; the first one counts.
+            np.copyto(first, answer.place, where=answer.out)
+        return first
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answer:
-    """What one plugin answered, and the nodes, shape (nodes,), whose first rejection it is."""
+    """What one plugin answered, its place, and the nodes, shape (nodes,), whose first rejection it is."""
 
     plugin: str
+    place: int
     result: FilterResult
     out: NDArray[np.bool_]
 
@@ -71,60 +98,66 @@ class FilterRunner:
     members: Members
 
     def run(
-        self, state: CycleState, pod: Pod, nodes: NodesView, native_first: NDArray[np.int16] | None
+        self, state: CycleState, pod: Pod, nodes: NodesView, native: NativeVerdicts | None
     ) -> FilterOutcome:
-        """Run each filter over the nodes that nothing before it in the profile rejected.
-
-        ``native_first`` says which native plugin rejected each node first, as in ``FilterOutcome.first``.
-        """
-        first = np.full(len(nodes), -1, np.int16) if native_first is None else native_first.copy()
-        last: int | None = None
+        """Run each filter over the nodes that nothing before it in the profile rejected."""
+        passed = np.ones(len(nodes), np.bool_) if native is None else native.passed
         answers: list[Answer] = []
-        candidates = first < 0
         for member in self.members.at("filter", state):
             if member.name in state.skip_filter:
                 continue
-            if last is None:
-                last = int(first.max(initial=-1))
-            asked = candidates if last <= member.order else candidates | (first > member.order)
+            asked = passed
+            if native is not None and native.last > member.order:
+                asked = _also_rejected_later(passed, native.first() > member.order, answers)
             if not np.count_nonzero(asked):
                 continue
-            result = self._ask(member, state, pod, nodes.with_candidates(asked))
+            result = ask_filter(self.calls, member, state, pod, nodes.with_candidates(asked))
             if isinstance(result, Status):
-                return FilterOutcome(result, first, tuple(answers))
+                return FilterOutcome(result, passed, tuple(answers), native)
+            # True where it was asked and says no.
             out = asked > result.mask
             if not np.count_nonzero(out):
                 continue
-            answer = Answer(member.name, result, out)
-            unusable = _unusable(answer)
-            if unusable is not None:
-                status = error(f'running "{member.name}" filter plugin', unusable)
-                return FilterOutcome(status, first, tuple(answers))
-            # A native plugin further down the list had rejected some of them; the first one counts.
-            np.copyto(first, member.order, where=out)
-            candidates = candidates > out
+            answer = Answer(member.name, member.order, result, out)
+            bad = unusable(answer)
+            if bad is not None:
+                status = error(f'running "{member.name}" filter plugin', bad)
+                return FilterOutcome(status, passed, tuple(answers), native)
+            passed = passed > out
             answers.append(answer)
-        return FilterOutcome(SUCCESS, first, tuple(answers))
-
-    def _ask(self, member: Member, state: CycleState, pod: Pod, nodes: NodesView) -> FilterResult | Status:
-        answer = self.calls.run(
-            "Filter",
-            member.name,
-            lambda: check_filter(member.name, member.plugin.filter(state, pod, nodes), len(nodes)),
-            _filter_code,
-        )
-        if isinstance(answer, Failure):
-            return error(f'running "{member.name}" filter plugin', answer.status)
-        result: FilterResult = answer
-        return result
+        return FilterOutcome(SUCCESS, passed, tuple(answers), native)
 
 
-def _unusable(answer: Answer) -> Status | None:
+def ask_filter(
+    calls: Calls, member: Member, state: CycleState, pod: Pod, nodes: NodesView
+) -> FilterResult | Status:
+    """Call one filter; returns the error that ends the cycle if it fails."""
+    answer = calls.run("Filter", member.name, _filter, _filter_code, member, state, pod, nodes)
+    if isinstance(answer, Failure):
+        return error(f'running "{member.name}" filter plugin', answer.status)
+    result: FilterResult = answer
+    return result
+
+
+def _also_rejected_later(
+    passed: NDArray[np.bool_], later: NDArray[np.bool_], answers: list[Answer]
+) -> NDArray[np.bool_]:
+    """Add the nodes that a native plugin further down the list rejects, and nobody before it."""
+    for answer in answers:
+        later = later > answer.out
+    return passed | later
+
+
+def unusable(answer: Answer) -> Status | None:
     """Return a status of the answer that is no rejection, None if all are."""
     code = answer.result.code
     if isinstance(code, Code) and code.is_rejected:
         return None
     return next((group.status for group in answer.groups() if not group.status.is_rejected), None)
+
+
+def _filter(member: Member, state: CycleState, pod: Pod, nodes: NodesView) -> FilterResult:
+    return check_filter(member.name, member.plugin.filter(state, pod, nodes), len(nodes))
 
 
 def _filter_code(result: FilterResult) -> Code:

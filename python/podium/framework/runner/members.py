@@ -1,7 +1,7 @@
 """Which plugins of a profile the runner calls at each point, and in which order."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from podium.framework.points import POINTS
@@ -23,6 +23,8 @@ class Members:
     """The plugins that have an instance, by point; the others run in the core."""
 
     by_point: dict[str, tuple[Member, ...]]
+    _chosen: dict[tuple[str, frozenset[str]], tuple[Member, ...]] = field(default_factory=dict)
+    """By point and the plugins that concern a pod: there are few such sets, and each pod asks for one."""
 
     @classmethod
     def of(cls, points: Mapping[str, list[tuple[str, int]]], plugins: Mapping[str, Any]) -> "Members":
@@ -38,11 +40,16 @@ class Members:
             }
         )
 
-    def at(self, point: str, state: CycleState) -> Iterator[Member]:
-        """Walk over the plugins of a point that concern the pod."""
-        return (member for member in self.by_point[point] if concerns(member.name, state))
+    def at(self, point: str, state: CycleState) -> tuple[Member, ...]:
+        """Return the plugins of a point that concern the pod, in order."""
+        concerned = state.concerned
+        return self.by_point[point] if concerned is None else self.of_concerned(point, concerned)
 
-
-def concerns(name: str, state: CycleState) -> bool:
-    """Whether a plugin concerns the pod of this attempt."""
-    return state.concerned is None or name in state.concerned
+    def of_concerned(self, point: str, concerned: frozenset[str]) -> tuple[Member, ...]:
+        """Return those of some plugins that take part in a point, in order."""
+        chosen = self._chosen.get((point, concerned))
+        if chosen is None:
+            members = self.by_point[point]
+            chosen = tuple(member for member in members if member.name in concerned)
+            self._chosen[point, concerned] = chosen
+        return chosen

@@ -4,17 +4,16 @@ Rules: ``RunPreFilterPlugins`` and ``RunPreFilterExtension*`` of
 ``k8s.io/kubernetes/pkg/scheduler/framework/runtime`` at v1.37.2.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from podium.api import Pod
 from podium.errors import PluginError
 from podium.framework.nodes import NodeRow, NodesView
 from podium.framework.results import PreFilterResult
 from podium.framework.runner.calls import Calls, Failure, as_status, error
-from podium.framework.runner.members import Member, Members, concerns
+from podium.framework.runner.members import Member, Members
 from podium.framework.state import CycleState
 from podium.framework.status import SUCCESS, Code, Status
 
@@ -30,6 +29,9 @@ class PreFilterStep:
     def code(self) -> Code:
         """The code of the status."""
         return self.status.code
+
+
+_NOTHING_TO_SAY: Final = PreFilterStep()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,8 @@ class _Fold:
 
     def take(self, name: str, step: PreFilterStep) -> PreFilterOutcome | None:
         """Add a plugin's answer; an outcome ends the round."""
+        if step is _NOTHING_TO_SAY:
+            return None
         status = step.status.by(name)
         if status.code is Code.SKIP:
             self.skipped.add(name)
@@ -95,55 +99,66 @@ class PreFilterRunner:
 
         A native plugin without an answer succeeded. Sets ``state.skip_filter``.
         """
-        own = {member.name: member for member in self.members.at("preFilter", state)}
+        own = self.members.at("preFilter", state)
         if not own and not native:
             state.skip_filter = frozenset()
             return PreFilterOutcome()
         fold = _Fold()
         outcome = None
-        for name in self.order:
-            step = (
-                self._ask(own[name], state, pod, nodes) if name in own else native.get(name, PreFilterStep())
-            )
+        for name, member in self._having_a_say(own, native):
+            step = native[name] if member is None else self._ask(member, state, pod, nodes)
             outcome = fold.take(name, step)
             if outcome is not None:
                 break
         state.skip_filter = frozenset(fold.skipped)
         return outcome or PreFilterOutcome(fold.rejection, fold.node_names, tuple(sorted(fold.narrowed_by)))
 
+    def _having_a_say(
+        self, own: Sequence[Member], native: Mapping[str, PreFilterStep]
+    ) -> Iterable[tuple[str, Member | None]]:
+        """Walk over the plugins of both kinds in order, without native ones that simply succeeded."""
+        if not native:
+            return [(member.name, member) for member in own]
+        by_name = {member.name: member for member in own}
+        return [
+            (name, by_name.get(name)) for name in self.order if name in by_name or name in native
+        ]
+
     def _ask(self, member: Member, state: CycleState, pod: Pod, nodes: NodesView) -> PreFilterStep:
         answer = self.calls.run(
             "PreFilter",
             member.name,
             lambda: _as_step(member.plugin.pre_filter(state, pod, nodes)),
-            lambda step: step.code,
+            _code_of_step,
         )
         return PreFilterStep(answer.status) if isinstance(answer, Failure) else answer
 
     def add_pod(self, state: CycleState, pod: Pod, added: Pod, node: NodeRow) -> Status:
         """Tell the plugins that ``added`` is on ``node`` now; ``state`` must be a clone."""
-        return self._tell("add_pod", "AddPod", state, lambda plugin: plugin.add_pod(state, pod, added, node))
+        return self._tell("add_pod", "AddPod", state, pod, added, node)
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: Pod, node: NodeRow) -> Status:
         """Tell the plugins that ``removed`` has left ``node``; ``state`` must be a clone."""
-        return self._tell(
-            "remove_pod", "RemovePod", state, lambda plugin: plugin.remove_pod(state, pod, removed, node)
-        )
+        return self._tell("remove_pod", "RemovePod", state, pod, removed, node)
 
-    def _tell(self, method: str, label: str, state: CycleState, body: Any) -> Status:
-        for member in self.members.by_point["preFilter"]:
-            skipped = member.name in state.skip_filter or not concerns(member.name, state)
-            if skipped or not hasattr(member.plugin, method):
+    def _tell(self, method: str, label: str, state: CycleState, *args: Any) -> Status:
+        for member in self.members.at("preFilter", state):
+            tell = getattr(member.plugin, method, None)
+            if member.name in state.skip_filter or tell is None:
                 continue
-            status = self.calls.status(
-                f"PreFilterExtension{label}", member.name, partial(body, member.plugin)
-            )
+            status = self.calls.status(f"PreFilterExtension{label}", member.name, tell, state, *args)
             if not status.is_success:
                 return error(f'running {label} on PreFilter plugin "{member.name}"', status)
         return SUCCESS
 
 
+def _code_of_step(step: PreFilterStep) -> Code:
+    return step.status.code
+
+
 def _as_step(answer: Any) -> PreFilterStep:
+    if answer is None:
+        return _NOTHING_TO_SAY
     if isinstance(answer, PreFilterResult):
         names = answer.node_names
         if names is not None and not isinstance(names, frozenset | set):

@@ -47,13 +47,9 @@ class ScoreOutcome:
     def total(self) -> NDArray[np.int64]:
         """The weighted sum, int64 of shape (nodes,), 0 for nodes that are not feasible."""
         total = np.zeros(len(self.candidates), np.int64)
-        self.add_to(total)
-        return total * self.candidates
-
-    def add_to(self, totals: NDArray[np.int64]) -> None:
-        """Add the weighted scores to those of the native plugins; other nodes get any number."""
         for own in self.plugins:
-            totals += own.weighted
+            total += own.weighted
+        return total * self.candidates
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +76,16 @@ class ScoreRunner:
         return result
 
     def _pre_score(self, member: Member, state: CycleState, pod: Pod, nodes: NodesView) -> Status:
-        return self.calls.status("PreScore", member.name, lambda: member.plugin.pre_score(state, pod, nodes))
+        return self.calls.status("PreScore", member.name, member.plugin.pre_score, state, pod, nodes)
 
     def score(self, state: CycleState, pod: Pod, nodes: NodesView) -> ScoreOutcome:
         """Run Score of every plugin, then NormalizeScore, then check the range and add up."""
         candidates = nodes.candidates
-        active = [member for member in self.members.at("score", state) if member.name not in state.skip_score]
+        skipped = state.skip_score
+        active = [member for member in self.members.at("score", state) if member.name not in skipped]
         raw: list[NDArray[np.int64]] = []
         for member in active:
-            answer = self._score(member, state, pod, nodes)
+            answer = ask_score(self.calls, member, state, pod, nodes)
             if isinstance(answer, Failure):
                 return _failed(
                     f'running Score plugins: plugin "{member.name}" failed with', answer, candidates
@@ -106,22 +103,14 @@ class ScoreRunner:
             return _failed("applying score defaultWeights on Score plugins", failure, candidates)
         return ScoreOutcome(SUCCESS, tuple(plugins), candidates)
 
-    def _score(self, member: Member, state: CycleState, pod: Pod, nodes: NodesView) -> Any:
-        return self.calls.run(
-            "Score",
-            member.name,
-            lambda: check_scores(member.name, "score", member.plugin.score(state, pod, nodes), len(nodes)),
-            _success,
-        )
-
     def _normalize(
         self, member: Member, state: CycleState, pod: Pod, nodes: NodesView, scores: NDArray[np.int64]
     ) -> Any:
-        if not hasattr(member.plugin, "normalize_score"):
+        normalize = getattr(member.plugin, "normalize_score", None)
+        if normalize is None:
             return scores
         view = scores.view()
         view.flags.writeable = False
-        normalize = member.plugin.normalize_score
         return self.calls.run(
             "ScoreExtensionNormalize",
             member.name,
@@ -130,6 +119,20 @@ class ScoreRunner:
             ),
             _success,
         )
+
+
+def ask_score(
+    calls: Calls, member: Member, state: CycleState, pod: Pod, nodes: NodesView
+) -> "NDArray[np.int64] | Failure":
+    """Call one score plugin."""
+    answer: NDArray[np.int64] | Failure = calls.run(
+        "Score", member.name, _raw_scores, _success, member, state, pod, nodes
+    )
+    return answer
+
+
+def _raw_scores(member: Member, state: CycleState, pod: Pod, nodes: NodesView) -> NDArray[np.int64]:
+    return check_scores(member.name, "score", member.plugin.score(state, pod, nodes), len(nodes))
 
 
 def _success(_: Any) -> Code:

@@ -20,9 +20,12 @@ mod resource_spec;
 mod shape;
 mod taint_toleration;
 mod taints;
+mod told;
 mod volume_binding;
 mod volume_restrictions;
 mod volume_zone;
+
+pub use told::told;
 
 use crate::plugin::Plugin;
 use crate::snapshot::Snapshot;

@@ -160,6 +160,7 @@ impl Snapshot {
             row: None,
             tenant: None,
             charged: false,
+            told: None,
             kept: false,
             ..*like
         };
@@ -322,6 +323,7 @@ impl Snapshot {
             preempted: source.status.conditions.iter().any(preempted),
             tenant: None,
             charged: false,
+            told: None,
             template,
         }
     }

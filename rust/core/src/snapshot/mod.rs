@@ -16,6 +16,7 @@ mod peers;
 mod pods;
 mod rehearsal;
 mod tenants;
+mod told;
 mod topology;
 pub mod volumes;
 mod world;
@@ -32,6 +33,7 @@ pub use peers::{Peer, PeerId, PeerKey, Peers};
 pub use pods::{Pod, PodId, Pods};
 pub(crate) use rehearsal::Books;
 pub use tenants::Tenants;
+pub use told::{Question, TableId, Tables};
 pub use topology::{DomainId, Domains, NO_DOMAIN, Topology};
 pub use volumes::{ClaimKey, Volumes};
 pub use world::{Kind, WorldError};
@@ -76,6 +78,8 @@ pub struct Snapshot {
     nominations: Nominations,
     /// Books of the tenants, where the queue's order is fair.
     pub tenants: Option<Box<Tenants>>,
+    /// What plugins of the caller's said of nodes.
+    pub told: Tables,
     /// Pods that came before, by what they say apart from name and uid.
     prototypes: Prototypes,
     templates: FxHashSet<Arc<Template>>,
@@ -107,6 +111,7 @@ impl Default for Snapshot {
             waiting: FxHashMap::default(),
             nominations: Nominations::default(),
             tenants: None,
+            told: Tables::default(),
             prototypes: Prototypes::default(),
             templates: FxHashSet::default(),
             template_limit: 1024,

@@ -2,6 +2,7 @@
 
 use super::nodes::Row;
 use super::peers::PeerId;
+use super::told::TableId;
 use crate::drf::Tenant;
 use crate::intern::Symbol;
 use crate::template::{Claim, Template};
@@ -40,6 +41,8 @@ pub struct Pod {
     pub tenant: Option<Tenant>,
     /// Whether its request is in the tenant's books.
     pub(super) charged: bool,
+    /// The table of the caller's answers that its cycle goes by; only while that cycle runs.
+    pub told: Option<TableId>,
 }
 
 /// Slots by handle.

@@ -1,0 +1,84 @@
+//! Cycles of pods for which the caller's plugins need not be asked again: what they said of each node is in a
+//! table, and only rows that have changed since are asked for.
+
+use crate::engine::{Engine, Outcome, Stopped};
+use crate::queue::Nanos;
+use crate::snapshot::{PodId, Question, Row, TableId};
+
+/// What the caller's plugins mean to a pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Concern {
+    /// None of them concerns it.
+    Nothing,
+    /// They filter and score, from a table, and no more: such pods are placed in batches.
+    Table(TableId),
+    /// The same, or not even that, and the caller goes on from the node that is found.
+    UpToNode(Option<TableId>),
+}
+
+impl Engine {
+    /// Runs the cycle of a popped pod whose profile needs the caller.
+    pub(crate) fn run_with_caller(&mut self, pod: PodId, now: Nanos) -> Result<Row, Stopped> {
+        let caller = Stopped::for_caller(pod.into());
+        match self.concern(pod) {
+            Some(Concern::Table(table)) => {
+                let row = self.find_by_table(pod, Some(table))?;
+                self.take(pod, row)?;
+                self.settled(pod, now);
+                Ok(row)
+            }
+            Some(Concern::UpToNode(table)) => {
+                let row = self.find_by_table(pod, table)?;
+                self.take(pod, row)?;
+                Err(Stopped {
+                    assumed: Some(row),
+                    ..caller
+                })
+            }
+            _ => Err(caller),
+        }
+    }
+
+    /// The best row by what is remembered; the caller's plugins have their say where that does not do.
+    fn find_by_table(&mut self, pod: PodId, table: Option<TableId>) -> Result<Row, Stopped> {
+        self.snap.refresh();
+        let caller = Stopped::for_caller(pod.into());
+        let alone = self.snap.pods[pod].nominated.is_none()
+            && self.snap.rows_nominated_above(pod).is_empty();
+        if !alone || !self.remembers(pod) || self.refused_to_tenant(pod.into()).is_some() {
+            return Err(caller);
+        }
+        if let Some(question) = table.and_then(|table| self.snap.outdated(table)) {
+            self.asked = Some((pod, question.clone()));
+            return Err(Stopped {
+                asks: Some(question),
+                ..caller
+            });
+        }
+        let attempt = u64::from(self.queue.attempts(pod));
+        self.snap.go_by(pod, table);
+        let outcome = self.schedule(pod, attempt);
+        self.snap.go_by(pod, None);
+        match outcome {
+            Outcome::Placed { row, .. } => Ok(row),
+            // Why not is for the plugins themselves to say.
+            Outcome::Unschedulable(_) | Outcome::Failed(_) => Err(caller),
+        }
+    }
+
+    /// Takes the answers to what was asked for a pod; false if that was not the last question.
+    pub fn answer(&mut self, pod: PodId, accepts: &[bool], scores: &[i64]) -> bool {
+        let Some((_, question)) = self.asked.take().filter(|(asked, _)| *asked == pod) else {
+            return false;
+        };
+        self.snap.tell(&question, accepts, scores);
+        true
+    }
+
+    /// How many rows were asked for, if something was asked for this pod last.
+    pub fn asked_rows(&self, pod: PodId) -> Option<usize> {
+        let asked: Option<&(PodId, Question)> = self.asked.as_ref();
+        let question = asked.filter(|(asked, _)| *asked == pod);
+        question.map(|(_, question)| question.rows.len())
+    }
+}
