@@ -213,9 +213,7 @@ class GangEviction:
 #: Plugin, code, reasons.
 _Rejected: TypeAlias = tuple[str, int, list[str]]
 
-def first_outside(
-    scores: NDArray[np.int64], counts: NDArray[np.bool_], low: int, high: int, /
-) -> int | None:
+def first_outside(scores: NDArray[np.int64], counts: NDArray[np.bool_], low: int, high: int, /) -> int | None:
     """Return the position of the first score that counts and is not within ``low..high``."""
 
 @final
@@ -392,7 +390,6 @@ class Engine:
         scores: Sequence[tuple[NDArray[np.int64], int]],
         limit: int,
         now: int,
-        timed: bool = False,
     ) -> Batch | None:
         """Take what plugins say of the rows that were asked for, and go on with the pod and the batch.
 
@@ -401,8 +398,7 @@ class Engine:
             accepts: one mask per filter, shape (rows,).
             scores: scores and weight of each score plugin, shape (rows,).
             limit: the most pods in the answer.
-            now: as for ``run_batch``.
-            timed: as for ``run_batch``; the resumed pod is not timed.
+            now: as for ``run_batch``; the resumed pod is not timed.
 
         Returns:
             None if a score is outside 0..100 where the filters accept the row: then nothing is remembered,

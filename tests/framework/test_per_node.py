@@ -1,6 +1,7 @@
 import numpy as np
 from podium.framework import PerNodeFilter, PerNodeScore, Status
 from podium.framework.registry import implemented_points
+from podium.framework.runner import NativeVerdicts
 from podium.framework.state import CycleState
 from podium.testing import FakeHandle, make_node, make_pod, node_view
 
@@ -34,7 +35,7 @@ def test_filter_judges_candidates_one_by_one():
     picky = Picky(None, FakeHandle())
     result = picky.filter(CycleState(), make_pod().build(), nodes())
     assert result.mask.tolist() == [False, True, False, True]
-    native = np.array([-1, -1, -1, 0], np.int16)
+    native = NativeVerdicts.of(np.array([-1, -1, -1, 0], np.int16))
     outcome = (
         Bench()
         .runner(picky, order=["NodeName", "Picky"])

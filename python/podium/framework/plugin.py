@@ -41,8 +41,8 @@ class DependsOn:
 
 
 #: The node alone: what it says of itself, its custom columns, and the pods on it. Filter and score are asked
-#: about some nodes at a time, and about a node again only when it has changed. Not for plugins that write to the
-#: state there, nor for answers that depend on the time.
+#: about some nodes at a time, and about a node again only when it has changed. Not for plugins that write to
+#: the state there, nor for answers that depend on the time.
 NODE: Final = DependsOn("node")
 #: Anything: called in every cycle, for all nodes, never remembered.
 EVERYTHING: Final = DependsOn("everything")

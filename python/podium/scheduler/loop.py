@@ -296,8 +296,7 @@ class Scheduler:
 
         A batch ends after the pod for which a plugin made a request: that is heard before the next cycle.
         """
-        timing = self.observer.timing
-        batch = self.engine.run_batch(limit, now, timing)
+        batch = self.engine.run_batch(limit, now, self.observer.timing)
         while batch.asks is not None:
             assert batch.stopped is not None, "a batch asks for a pod"
             entry = self.state.by_handle(batch.stopped)
@@ -307,7 +306,7 @@ class Scheduler:
             if answers is None:
                 break
             heard = self.inbox or self.binder.waiting.decided or self._columns
-            more = self.engine.resume(batch, *answers, len(batch) + 1 if heard else limit, now, timing)
+            more = self.engine.resume(batch, *answers, len(batch) + 1 if heard else limit, now)
             if more is None:
                 break
             batch = more
@@ -446,13 +445,25 @@ class Scheduler:
         if not self.profiles:
             self.binder.begin_plain(entries, nodes, actions)
             return
+        plain: list[tuple[Entry, str]] = []
         for entry, node in zip(entries, nodes, strict=True):
+            if not entry.concerned:
+                plain.append((entry, node))
+                continue
             plugins = self.profiles.of(entry.pod)
             if plugins is None or not plugins.binds(entry.concerned):
-                self.binder.begin_plain([entry], [node], actions)
-            else:
-                state = CycleState(concerned=entry.concerned)
-                self.binder.begin(Assumed(entry, node, plugins.runner, state), now, actions)
+                plain.append((entry, node))
+                continue
+            self._begin_plain(plain, actions)
+            state = CycleState(concerned=entry.concerned)
+            self.binder.begin(Assumed(entry, node, plugins.runner, state), now, actions)
+        self._begin_plain(plain, actions)
+
+    def _begin_plain(self, plain: list[tuple[Entry, str]], actions: list[Action]) -> None:
+        """Bind pods that are a matter of the core alone, and empty the list."""
+        if plain:
+            self.binder.begin_plain([entry for entry, _ in plain], [node for _, node in plain], actions)
+            plain.clear()
 
     def _failed(
         self,

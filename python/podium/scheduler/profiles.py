@@ -124,7 +124,9 @@ class ProfilePlugins:
                 self._classes.clear()
             concerned = self.runner.concerned(pod).difference(self._stand_ins)
             concerned = concerned | self._stand_ins if concerned else concerned
-            judges = self.runner.judges(concerned) if concerned else None
+            # Whoever has a gate is asked there before each attempt.
+            plain = concerned and self.gates.isdisjoint(concerned)
+            judges = self.runner.judges(concerned) if plain else None
             table = self._remembered.table(self.runner, judges, pod, key) if judges else None
             known = self._classes[key] = PodClass(concerned, judges, table)
         return known

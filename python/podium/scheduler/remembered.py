@@ -51,7 +51,8 @@ def _key(name: str, plugin: object, pod: Pod) -> Hashable | None:
     try:
         key: Hashable = plugin.pod_key(pod)  # type: ignore[attr-defined]  # every Plugin has it
         hash(key)
-    except Exception as error:  # noqa: BLE001 (a plugin that cannot tell is asked about every class)
-        log.error("plugin %s failed at pod_key", name, exc_info=error)
+    except Exception:
+        # Whoever cannot tell is asked about every class.
+        log.exception("plugin %s failed at pod_key", name)
         return None
     return key

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
+import numpy as np
 
 from podium._core import Engine
 from podium.api import Node, Object, Pod, PodSpec, kind_of

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from podium.api import Pod
 from podium.framework import (
+    NODE,
     ClusterEvent,
     CycleState,
     EventRegistration,
@@ -28,13 +29,14 @@ class LeaveSomeRoom(Plugin):
     """One filter: a node keeps one pod's place free, and a zone may be closed."""
 
     name = "LeaveSomeRoom"
+    depends_on = NODE
 
     def filter(self, state: CycleState, pod: Pod, nodes: NodesView) -> NDArray[np.bool_]:  # noqa: ARG002
         """Accept nodes that have two places and are not in the zone ``closed``."""
-        zone = nodes.label(_ZONE)
-        is_open = np.array([value != "closed" for value in (*zone.values, "")])
         room = nodes.pod_count() + 2 <= nodes.allocatable("pods")
-        room &= is_open[zone.codes]
+        zone = nodes.label(_ZONE)
+        if "closed" in zone.values:
+            room &= zone.codes != zone.values.index("closed")
         return room
 
     def events_to_register(self) -> Sequence[EventRegistration]:
@@ -46,6 +48,7 @@ class PreferEmptyNodes(Plugin):
     """One score: the fewer pods, the better."""
 
     name = "PreferEmptyNodes"
+    depends_on = NODE
 
     def score(self, state: CycleState, pod: Pod, nodes: NodesView) -> NDArray[np.int64]:  # noqa: ARG002
         """Return 100 less the number of pods, at least 0."""

@@ -104,7 +104,10 @@ fn status(number: u8, reasons: Vec<String>) -> PyResult<Status> {
 }
 
 /// The elements of an array with one per node.
-pub(crate) fn per_node<'a, T: Element>(array: &'a PyReadonlyArray1<'_, T>, nodes: usize) -> PyResult<&'a [T]> {
+pub(crate) fn per_node<'a, T: Element>(
+    array: &'a PyReadonlyArray1<'_, T>,
+    nodes: usize,
+) -> PyResult<&'a [T]> {
     match array.as_slice() {
         Ok(slice) if slice.len() == nodes => Ok(slice),
         Ok(slice) => Err(PyValueError::new_err(format!(

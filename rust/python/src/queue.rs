@@ -32,6 +32,7 @@ pub(crate) struct Batch {
 pub(crate) struct Placed {
     pub(crate) pods: Vec<(PodId, Row)>,
     nanos: Vec<u64>,
+    timed: bool,
 }
 
 /// What the core did, without anything of Python's.
@@ -42,9 +43,21 @@ pub(crate) struct Done {
 }
 
 impl Done {
+    /// Goes on where a batch stopped; what that has placed is no longer there.
+    pub(crate) fn after(batch: &Batch) -> Self {
+        let mut before = batch.placed();
+        let timed = before.timed;
+        let placed = std::mem::take(&mut *before);
+        before.timed = timed;
+        Done {
+            placed,
+            stopped: None,
+        }
+    }
+
     /// Runs cycles until `limit` pods are placed or one stops it.
-    pub(crate) fn run(&mut self, engine: &mut engine::Engine, limit: usize, now: Nanos, timed: bool) {
-        if !timed {
+    pub(crate) fn run(&mut self, engine: &mut engine::Engine, limit: usize, now: Nanos) {
+        if !self.placed.timed {
             let left = limit.saturating_sub(self.placed.pods.len());
             self.stopped = engine.run_batch(left, now, &mut self.placed.pods);
             return;
@@ -325,7 +338,8 @@ impl Engine {
     fn run_batch(&self, py: Python<'_>, limit: usize, now: Nanos, timed: bool) -> PyResult<Batch> {
         let done = self.run(py, move |engine| {
             let mut done = Done::default();
-            done.run(engine, limit, now, timed);
+            done.placed.timed = timed;
+            done.run(engine, limit, now);
             done
         })?;
         Batch::new(py, done)

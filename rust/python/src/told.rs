@@ -57,7 +57,6 @@ impl Engine {
 
     /// Takes what plugins say of the rows that were asked for, and goes on with the pod and the batch. None
     /// if some score is out of range where the plugins accept the row: then nothing is remembered.
-    #[pyo3(signature = (batch, accepts, scores, limit, now, timed = false))]
     fn resume(
         &self,
         py: Python<'_>,
@@ -66,7 +65,6 @@ impl Engine {
         scores: Vec<Weighted<'_>>,
         limit: usize,
         now: Nanos,
-        timed: bool,
     ) -> PyResult<Option<Batch>> {
         let id = PodId(batch.stopped().unwrap_or(u32::MAX));
         let rows = self.lock()?.asked_rows(id);
@@ -88,14 +86,13 @@ impl Engine {
                 *total = total.wrapping_add(own.wrapping_mul(*weight));
             }
         }
-        let mut done = Done::default();
-        done.placed = std::mem::take(&mut *batch.placed());
+        let mut done = Done::after(batch);
         let done = self.run(py, move |engine| {
             engine.answer(id, &accepted, &totals);
             match engine.run_popped(id, now) {
                 Ok(row) => {
                     done.placed.pods.push((id, row));
-                    done.run(engine, limit, now, timed);
+                    done.run(engine, limit, now);
                 }
                 Err(stopped) => done.stopped = Some(stopped),
             }
@@ -107,7 +104,10 @@ impl Engine {
     /// Says that Python plugins may see something else on these rows.
     fn touch(&self, rows: Vec<Row>) -> PyResult<()> {
         let mut engine = self.lock()?;
-        if let Some(row) = rows.iter().find(|row| **row as usize >= engine.snap.nodes.len()) {
+        if let Some(row) = rows
+            .iter()
+            .find(|row| **row as usize >= engine.snap.nodes.len())
+        {
             return Err(PyKeyError::new_err(format!("row {row} is no node")));
         }
         for row in rows {

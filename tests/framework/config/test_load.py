@@ -290,7 +290,7 @@ def test_python_plugins_take_part_with_typed_arguments(with_plugins):
     document = msgspec.json.decode(profile.native_json())
     assert document["needsCaller"] is True
     assert document["filter"][-1] == "Packer"
-    assert "Packer" not in [name for name, _ in document["score"]]
+    assert document["score"][-1] == ["Packer", 4]
     assert "Packer" not in document["args"]
 
 

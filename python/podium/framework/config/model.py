@@ -50,14 +50,15 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     def native_json(self) -> bytes:
         """Return the profile as the core reads it: native plugins only, every argument, camel case.
 
-        ``needsCaller`` tells the core not to schedule batches on its own. The list of filters is whole: the
-        core tells the caller at which place of it a native plugin rejects a node.
+        ``needsCaller`` tells the core not to schedule batches on its own. The lists of filters and scores are
+        whole: the core tells the caller at which place a native plugin rejects a node, and whether the
+        caller has scores.
         """
         native = {
             point: [entry for entry in self.points[point] if entry[0] in NATIVE_PLUGINS]
             for point in _NATIVE_POINTS
         }
-        native["filter"] = self.points["filter"]
+        native |= {point: self.points[point] for point in ("filter", "score")}
         document: dict[str, Any] = {
             "schedulerName": self.scheduler_name,
             "percentageOfNodesToScore": self.percentage_of_nodes_to_score,

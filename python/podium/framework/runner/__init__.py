@@ -18,7 +18,13 @@ from podium.framework.runner.arrays import RejectedNodes
 from podium.framework.runner.binding import BindingRunner, PermitOutcome
 from podium.framework.runner.calls import Calls, Observer
 from podium.framework.runner.enqueue import concerned_plugins, less_function, run_pre_enqueue
-from podium.framework.runner.filtering import Answer, FilterOutcome, FilterRunner, NativeVerdicts, PostFilterRunner
+from podium.framework.runner.filtering import (
+    Answer,
+    FilterOutcome,
+    FilterRunner,
+    NativeVerdicts,
+    PostFilterRunner,
+)
 from podium.framework.runner.members import Members
 from podium.framework.runner.prefilter import PreFilterOutcome, PreFilterRunner, PreFilterStep
 from podium.framework.runner.remembering import Answers, Judges, judges_of

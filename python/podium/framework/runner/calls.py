@@ -4,6 +4,7 @@ import inspect
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from podium.errors import PluginError
@@ -40,7 +41,7 @@ class Calls:
         started = self._now()
         try:
             answer = method(*args)
-            status = SUCCESS if answer is None else as_status(answer).by(plugin)
+            status = succeeded(plugin) if answer is None else as_status(answer).by(plugin)
         except Exception as error:  # noqa: BLE001 (see run)
             return self._failed(point, plugin, error, started).status
         self._tell(point, plugin, status.code, started)
@@ -54,7 +55,7 @@ class Calls:
         try:
             answer = method(*args)
             if answer is None or isinstance(answer, Status) or not inspect.isawaitable(answer):
-                status = SUCCESS if answer is None else as_status(answer).by(plugin)
+                status = succeeded(plugin) if answer is None else as_status(answer).by(plugin)
                 self._tell(point, plugin, status.code, started)
                 return status
         except Exception as error:  # noqa: BLE001 (see run)
@@ -87,6 +88,12 @@ class Failure:
     """The answer of a method that raised."""
 
     status: Status
+
+
+@cache
+def succeeded(plugin: str) -> Status:
+    """Return what None stands for."""
+    return SUCCESS.by(plugin)
 
 
 def as_status(answer: Any) -> Status:

@@ -120,9 +120,7 @@ class PreFilterRunner:
         if not native:
             return [(member.name, member) for member in own]
         by_name = {member.name: member for member in own}
-        return [
-            (name, by_name.get(name)) for name in self.order if name in by_name or name in native
-        ]
+        return [(name, by_name.get(name)) for name in self.order if name in by_name or name in native]
 
     def _ask(self, member: Member, state: CycleState, pod: Pod, nodes: NodesView) -> PreFilterStep:
         answer = self.calls.run(

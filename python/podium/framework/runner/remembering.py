@@ -17,7 +17,7 @@ from podium.framework.runner.filtering import Answer, ask_filter, unusable
 from podium.framework.runner.members import Member, Members
 from podium.framework.runner.scoring import ask_score
 from podium.framework.state import CycleState
-from podium.framework.status import Status
+from podium.framework.status import Code, Status
 
 #: One mask per filter, and the scores and weight of each score plugin.
 Answers = tuple[list[NDArray[np.bool_]], list[tuple[NDArray[np.int64], int]]]
@@ -58,7 +58,9 @@ class Judges:
             result = ask_filter(calls, member, state, pod, nodes)
             if isinstance(result, Status):
                 return None
-            if unusable(Answer(member.name, member.order, result, ~result.mask)) is not None:
+            code = result.code
+            simple = isinstance(code, Code) and code.is_rejected
+            if not simple and unusable(Answer(member.name, member.order, result, ~result.mask)) is not None:
                 return None
             masks.append(result.mask)
         scores: list[tuple[NDArray[np.int64], int]] = []

@@ -3,9 +3,7 @@
 //! It has something to say only of pods that have a table at the moment, so it is in every profile that needs the
 //! caller, and no configuration names it.
 
-use crate::plugin::{
-    Affects, Filter, KeyWriter, Plugin, PreFilter, PreScore, Reads, Rows, Score,
-};
+use crate::plugin::{Affects, Filter, KeyWriter, Plugin, PreFilter, PreScore, Reads, Rows, Score};
 use crate::snapshot::{Change, Pod, Row, Snapshot, TableId};
 use crate::status::{Code, Status};
 use crate::template::Template;
