@@ -49,8 +49,7 @@ class Answer(Protocol):
         """Whether the plugin did what it was asked."""
 
 
-@dataclass(frozen=True, slots=True)
-class Returned:
+class Returned(msgspec.Struct, frozen=True):
     """A call of a binding-cycle plugin came back; an answer to an earlier epoch of the pod is dropped."""
 
     uid: str
@@ -74,8 +73,7 @@ class Bind:
     nodes: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(msgspec.Struct, frozen=True):
     """Call a plugin of the binding cycle, and answer with ``Returned``.
 
     A backend runs ``run()`` where it may take time: a coroutine (``is_async``) on its event loop, anything

@@ -252,16 +252,19 @@ class Scheduler:
             if isinstance(event, Applied):
                 objects.append(Applied(documented(event.object)) if strict else event)
             elif isinstance(event, Bound):
-                self.state.apply(objects, now)
-                objects.clear()
+                if objects:
+                    self.state.apply(objects, now)
+                    objects.clear()
                 self.binder.bound(event.uids, actions)
             elif isinstance(event, BindFailed):
-                self.state.apply(objects, now)
-                objects.clear()
+                if objects:
+                    self.state.apply(objects, now)
+                    objects.clear()
                 self.binder.bind_failed(event.uid, event.message, now, actions)
             elif isinstance(event, Returned):
-                self.state.apply(objects, now)
-                objects.clear()
+                if objects:
+                    self.state.apply(objects, now)
+                    objects.clear()
                 self.binder.returned(event, now, actions)
             else:
                 objects.append(event)

@@ -39,6 +39,7 @@ class BindingRunner:
     calls: Calls
     members: Members
     max_permit_wait: float | None = None
+    methods: dict[tuple[str, str], tuple[Callable[..., Any], bool]] = field(default_factory=dict)
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status:
         """Reserve in order; on anything but success the caller must call ``unreserve``."""
@@ -113,7 +114,7 @@ class BindingRunner:
 
     def is_async(self, point: str, name: str) -> bool:
         """Whether a plugin's method of a binding point is ``async def``: for a loop, not a thread."""
-        return inspect.iscoroutinefunction(self._method(point, name))
+        return self._method(point, name)[1]
 
     def start(self, point: str, name: str, *args: Any) -> Status | Coroutine[Any, Any, Status]:
         """Call a plugin at preBind, bind or postBind with (state, pod, node name).
@@ -121,15 +122,19 @@ class BindingRunner:
         A sync method runs here and now; an ``async def`` gives a coroutine. Either way the status is final:
         rejections keep their code, SKIP is allowed at bind only, all else is an error. Thread-safe.
         """
-        started = self.calls.start(label(point), name, self._method(point, name), *args)
+        started = self.calls.start(label(point), name, self._method(point, name)[0], *args)
         if isinstance(started, Status):
             return _binding_status(point, name, started)
         return _later(point, name, started)
 
-    def _method(self, point: str, name: str) -> Callable[..., Any]:
-        member = next(member for member in self.members.by_point[point] if member.name == name)
-        method: Callable[..., Any] = getattr(member.plugin, _METHODS[point])
-        return method
+    def _method(self, point: str, name: str) -> tuple[Callable[..., Any], bool]:
+        """Return the method of a plugin, and whether it is ``async def``."""
+        known = self.methods.get((point, name))
+        if known is None:
+            member = next(member for member in self.members.by_point[point] if member.name == name)
+            method: Callable[..., Any] = getattr(member.plugin, _METHODS[point])
+            known = self.methods[point, name] = (method, inspect.iscoroutinefunction(method))
+        return known
 
     def _pre_flight(self, member: Member, state: CycleState, pod: Pod, node_name: str) -> PreFlight:
         ask = getattr(member.plugin, "pre_bind_pre_flight", None)
@@ -152,7 +157,7 @@ async def _later(point: str, name: str, started: Coroutine[Any, Any, Status]) ->
 
 
 def _binding_status(point: str, name: str, status: Status) -> Status:
-    if point == "bind" and status.code is Code.SKIP:
+    if status.is_success or (point == "bind" and status.code is Code.SKIP):
         return status
     return _judged(f'running {label(point)} plugin "{name}"', status)
 
