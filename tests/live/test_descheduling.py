@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
+import threading
 from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.live.objects import Api, pod
+from tests.live.objects import Api, Refused, eventually, pod
+from tests.live.process import podium_running
+from tests.live.test_volumes import start_controller
 
 POLICY = """\
 apiVersion: descheduler/v1alpha2
@@ -112,3 +118,74 @@ def test_a_budget_lets_as_many_go_as_it_allows(crowded: Api, policy: Path):
     answer = deschedule(crowded, policy)
     assert len(answer["evictions"]) == 1
     assert left(crowded) == 8
+
+
+@pytest.fixture
+def controller(api: Api) -> Iterator[None]:
+    """The real disruption controller."""
+    start_controller(api)
+    yield
+    api.plane.kill("kube-controller-manager")
+
+
+@pytest.mark.usefixtures("controller")
+@pytest.mark.parametrize("mode", ["compat", "guarded"])
+def test_with_the_real_controller_and_others_who_evict_no_budget_is_broken(
+    crowded: Api, policy: Path, mode: str
+):
+    spec = {"minAvailable": 6, "selector": {"matchLabels": {"app": "a"}}}
+    path = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
+    head = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "b"}}
+    crowded.create(path, {**head, "spec": spec})
+    eventually(
+        lambda: crowded.items(path)[0].get("status", {}).get("disruptionsAllowed") == 3,
+        what="the controller's status",
+    )
+    stop = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        others = pool.submit(keep_evicting, crowded, stop)
+        answer = deschedule(crowded, policy, "--mode", mode)
+        stop.set()
+        gone = others.result()
+    ours = [item["pod"].partition("/")[2] for item in answer["evictions"]]
+    assert gone
+    assert not set(ours) & set(gone)
+    assert len(ours) + len(gone) <= 3
+    assert left(crowded) == 9 - len(ours) - len(gone)
+    while left(crowded) > 6:
+        answer = deschedule(crowded, policy, "--mode", mode)
+        assert answer["evictions"]
+    answer = deschedule(crowded, policy, "--mode", mode)
+    assert answer["evictions"] == []
+    assert {item["why"] for item in answer["blocked"]} == {"pdb"}
+    assert left(crowded) == 6
+
+
+def keep_evicting(api: Api, stop: threading.Event) -> list[str]:
+    """Evict whatever the API lets go; returns the names."""
+    gone = []
+    while not stop.is_set():
+        for item in api.items(PODS):
+            name = item["metadata"]["name"]
+            body = {
+                "apiVersion": "policy/v1",
+                "kind": "Eviction",
+                "metadata": {"name": name},
+                "deleteOptions": {"gracePeriodSeconds": 0},
+            }
+            with contextlib.suppress(Refused):
+                api.request("POST", f"{PODS}/{name}/eviction", body)
+                gone.append(name)
+            if stop.wait(0.3):
+                break
+    return gone
+
+
+def test_as_part_of_the_scheduler(crowded: Api, policy: Path):
+    flags = (f"--descheduler-policy={policy}", "--descheduling-interval=1s")
+    with podium_running(crowded, *flags) as running:
+        eventually(lambda: left(crowded) <= 6, 60, what="evictions by the policy")
+        crowded.create(PODS, pod("next", requests={"cpu": "100m"}))
+        eventually(lambda: "next" in crowded.placements(), what="a placement beside them")
+        assert running.stop() == 0
+    assert crowded.events("LowNodeUtilization")

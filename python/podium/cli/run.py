@@ -64,6 +64,24 @@ def _optional_switch(name: str, help: str) -> Callable[[F], F]:  # noqa: A002 (c
     metavar="DURATION",
     help="Compare the cache with the API server this often, and on SIGUSR2; 0: only then.",
 )
+@click.option(
+    "--descheduler-policy", metavar="FILE", help="Deschedule too: a DeschedulerPolicy, run while leading."
+)
+@click.option(
+    "--descheduling-interval",
+    type=GoDuration(),
+    default="5m",
+    show_default=True,
+    metavar="DURATION",
+    help="Time between two cycles of the policy.",
+)
+@click.option(
+    "--descheduler-mode",
+    type=click.Choice(["compat", "guarded"]),
+    default="guarded",
+    show_default=True,
+    help="As in deschedule.",
+)
 @_optional_switch("--leader-elect", "Wait for a lease before scheduling. [default: as configured: true]")
 @click.option("--leader-elect-lease-duration", type=GoDuration(), metavar="DURATION", help="[default: 15s]")
 @click.option("--leader-elect-renew-deadline", type=GoDuration(), metavar="DURATION", help="[default: 10s]")
@@ -131,6 +149,7 @@ def command(**flags: Any) -> int:
         dry_run=flags["dry_run"],
         check_every=flags["cache_check_interval"] / 1e9,
         serving=_serving(flags),
+        descheduling=_descheduling(connection, config, flags),
     )
     try:
         ended = asyncio.run(app.run(job))
@@ -147,6 +166,30 @@ def command(**flags: Any) -> int:
     if ended.unwritten:
         say(f"warning: {ended.unwritten:,} events could not be written")
     return 0
+
+
+def _descheduling(connection: Any, config: "SchedulerConfig", flags: dict[str, Any]) -> Any:
+    """Return the work of the descheduler, None if there is no policy."""
+    policy = flags["descheduler_policy"]
+    if policy is None:
+        return None
+    if flags["once"]:
+        raise click.UsageError("--descheduler-policy does not go with --once: use podium deschedule")
+    from podium.cli.deschedule_live import work_of
+
+    work, warnings = asyncio.run(
+        work_of(
+            connection,
+            config,
+            policy,
+            mode=flags["descheduler_mode"],
+            interval=flags["descheduling_interval"],
+            dry_run=flags["dry_run"],
+        )
+    )
+    for warning in warnings:
+        say(f"warning: {warning}")
+    return work
 
 
 def _report_shadow(shadow: Any, output: str) -> int:

@@ -70,6 +70,10 @@ class Landing:
 class WhatIf(Protocol):
     """The scheduler with its own configuration, asked what it would do; nothing is done."""
 
+    @property
+    def gang_label(self) -> str:
+        """The key of the label that names a gang."""
+
     def move(self, pod: Pod) -> Landing:
         """Take a pod off its node and place its successor, on top of the moves so far."""
 

@@ -22,6 +22,7 @@ from podium.framework.metrics import FrameworkMetrics
 from podium.live.cachecheck import compare_books, compare_objects
 from podium.live.configz import configz
 from podium.live.control import Control
+from podium.live.descheduling.work import Work, deschedule
 from podium.live.driver import Driver
 from podium.live.load import LiveLoad, follow_load
 from podium.live.metrics import Metrics
@@ -47,6 +48,7 @@ class Run:
         dry_run: decide and never write; compare with what the cluster's scheduler does.
         check_every: seconds between two checks of the cache; 0: only on a signal.
         serving: the secure port; None: nothing is served.
+        descheduling: what to do beside scheduling, while this process leads; None: nothing.
 
     """
 
@@ -57,6 +59,7 @@ class Run:
     dry_run: bool = False
     check_every: float = 600.0
     serving: Serving | None = None
+    descheduling: Work | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +176,7 @@ class _Life:
         with _signals(self._stop, self._check_now.set):
             following = asyncio.create_task(self.cluster.run())
             checking = asyncio.create_task(self._check())
+            descheduling = asyncio.create_task(self._deschedule())
             try:
                 await _first(self._schedule(), following)
                 if self.control.error is not None:
@@ -181,7 +185,8 @@ class _Life:
             finally:
                 following.cancel()
                 checking.cancel()
-                await asyncio.gather(following, checking, return_exceptions=True)
+                descheduling.cancel()
+                await asyncio.gather(following, checking, descheduling, return_exceptions=True)
                 self.driver.close()
                 await asyncio.to_thread(self.control.stop)
         return Ended(self.cluster.bound, self._pending(), self.cluster.recorder.unwritten, self.shadow)
@@ -202,6 +207,17 @@ class _Life:
                 continue
             books = await self.driver.inspect(lambda: compare_books(self.scheduler, self.cluster.store))
             self.metrics.checked(found, books)
+
+    async def _deschedule(self) -> None:
+        """Run the policy's cycles while this process leads; a cluster that does not answer is asked again."""
+        work = self._job.descheduling
+        while work is not None:
+            if self._ready and self.control.leads:
+                try:
+                    await deschedule(work, lambda _: None)
+                except ClusterError as error:
+                    log.warning("descheduling: %s", error)
+            await asyncio.sleep(1.0)
 
     def _pending(self) -> list[Waiting]:
         scheduler = self.scheduler

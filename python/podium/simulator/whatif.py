@@ -52,6 +52,7 @@ class Shadow:
 
     def __init__(self, config: SchedulerConfig, successor: Successor, load: LoadReader | None = None) -> None:
         self._scheduler = Scheduler(config)
+        self.gang_label = config.podium.gangs.label
         self._load = load
         self._successor = successor
         self._objects: dict[tuple[type[Object], str, str], Object] = {}

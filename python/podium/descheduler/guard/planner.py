@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from podium.api import Node, Pod
+from podium.api.gangs import gang_of
 from podium.descheduler.budgets import Budgets
 from podium.descheduler.evictor import Cuts, Evicted
 from podium.descheduler.guard.ledger import Before, Ledger
 from podium.descheduler.guard.levels import Meter
 from podium.descheduler.guard.memory import Memory
 from podium.descheduler.guard.objective import BETTER, EVENING, STILL_BETTER, Judges, Move
-from podium.descheduler.guard.workload import gang_of, likeness
+from podium.descheduler.guard.workload import likeness
 from podium.descheduler.ports import EvictionRefusedError, Landing, WhatIf
 from podium.descheduler.world import World
 
@@ -140,7 +141,7 @@ class Planner:
         pod = wanted.pod
         if self._memory.forbids(pod, self._world.now):
             raise NotBetterError("the workload was moved lately and nothing has changed since", RECENT)
-        gang = gang_of(pod)
+        gang = gang_of(pod, self._whatif.gang_label)
         if gang is not None:
             raise NotBetterError(f"member of gang {gang}, which moves as a whole or not at all", GANG)
         if wanted.plugin in BETTER and not self._ledger.load.is_known(pod.spec.node_name):

@@ -1,4 +1,4 @@
-"""What a pod belongs to: the workload that is remembered, and the gang that stays together."""
+"""What a pod belongs to: the workload that is remembered."""
 
 import hashlib
 from typing import Final, NamedTuple
@@ -8,9 +8,6 @@ import msgspec
 from podium.api import Pod
 
 _HASH: Final = "pod-template-hash"
-
-_GROUP_LABELS: Final = ("scheduling.x-k8s.io/pod-group", "pod-group.scheduling.sigs.k8s.io")
-_GROUP_ANNOTATIONS: Final = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
 
 
 class Workload(NamedTuple):
@@ -47,17 +44,6 @@ def kin_of(pod: Pod) -> Kin:
     if not owners or owners[0].kind == "StatefulSet":
         return meta.namespace, "", meta.name, owners[0].name if owners else ""
     return meta.namespace, owners[0].kind, owners[0].name, meta.labels.get(_HASH, "")
-
-
-def gang_of(pod: Pod) -> str | None:
-    """Return the name of the pod's gang in any of the notations in use, None if it is in none."""
-    group = pod.spec.scheduling_group
-    if group is not None and group.pod_group_name:
-        return group.pod_group_name
-    meta = pod.metadata
-    labels = (meta.labels.get(key) for key in _GROUP_LABELS)
-    annotations = (meta.annotations.get(key) for key in _GROUP_ANNOTATIONS)
-    return next((name for name in (*labels, *annotations) if name), None)
 
 
 def likeness(pod: Pod) -> bytes:
