@@ -34,6 +34,7 @@ class Faults:
     cut: float = 0.0
     bindings: list[tuple[str, int]] = field(default_factory=list)
     watches: int = 0
+    pod_watches: int = 0
     lists: int = 0
 
 
@@ -56,6 +57,7 @@ class Proxy:
 
     def _run(self) -> None:
         self._loop.run_until_complete(self._main())
+        self._loop.run_until_complete(_cancel_the_rest())
         self._loop.close()
 
     async def _main(self) -> None:
@@ -79,8 +81,10 @@ class Proxy:
         faults = self.faults
         is_bind = request.path.endswith("/binding")
         is_watch = request.query.get("watch") == "true"
+        of_pods = request.method == "GET" and request.path.endswith("/pods")
         faults.watches += is_watch
-        faults.lists += request.method == "GET" and not is_watch and request.path.endswith("/pods")
+        faults.pod_watches += is_watch and of_pods
+        faults.lists += of_pods and not is_watch
         await asyncio.sleep(faults.delay + (faults.bind_delay if is_bind else 0.0))
         if is_bind and faults.refusals:
             status = faults.refusals.pop(0)
@@ -121,6 +125,14 @@ class Proxy:
             except TimeoutError:
                 _break(request)
             return stream
+
+
+async def _cancel_the_rest() -> None:
+    """End the handlers of connections that are still open."""
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
 
 
 def _break(request: web.Request) -> None:

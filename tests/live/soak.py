@@ -24,6 +24,7 @@ from tests.live.process import Running, podium_running
 _PODS = "/api/v1/namespaces/default/pods"
 _BUDGETS = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
 _WARM = 180.0
+_THREADS = 8
 _GROWTH = 1.05
 
 
@@ -37,10 +38,17 @@ class Churn:
         self._made = 0
         self.changes = 0
 
-    def run(self, until: float, seed: int) -> None:
+    def fill(self, seed: int) -> list[str]:
+        """Make a thread's share of the pods, so that memory is judged at one size throughout."""
+        chance = random.Random(f"fill {seed}")
+        names = [self._name(chance, seed) for _ in range(self.pods // _THREADS)]
+        for name in names:
+            self.api.create(_PODS, self._pod(chance, name))
+        return names
+
+    def run(self, until: float, seed: int, mine: list[str]) -> None:
         chance = random.Random(seed)
-        mine: list[str] = []
-        share = self.pods // 4
+        share = self.pods // _THREADS
         while time.monotonic() < until:
             try:
                 self._change(chance, mine, share, seed)
@@ -59,12 +67,28 @@ class Churn:
             labels = {"metadata": {"labels": {"turn": str(chance.randrange(9))}}}
             path = f"{_PODS}/{chance.choice(mine)}"
             self.api.request("PATCH", path, labels, "application/merge-patch+json")
-        elif len(mine) > share or (mine and what < 0.45):
+        elif len(mine) > share or (mine and what < 0.5):
             self.api.delete(f"{_PODS}/{mine.pop(chance.randrange(len(mine)))}")
+        elif what > 0.97:
+            self._gang(chance, mine, seed)
         else:
-            self._made += 1
-            name = f"s{seed}-{self._made}-{chance.randrange(1 << 30)}"
+            name = self._name(chance, seed)
             self.api.create(_PODS, self._pod(chance, name))
+            mine.append(name)
+
+    def _name(self, chance: random.Random, seed: int) -> str:
+        self._made += 1
+        return f"s{seed}-{self._made}-{chance.randrange(1 << 30)}"
+
+    def _gang(self, chance: random.Random, mine: list[str], seed: int) -> None:
+        """Make a gang, sometimes one that lacks a member; its pods are deleted at random as all others."""
+        gang, size = self._name(chance, seed), chance.randrange(2, 6)
+        requests = {"cpu": chance.choice(("100m", "1"))}
+        labels = {"gang.example.com/name": gang, "app": "gang"}
+        minimum = {"gang.example.com/min-available": str(size)}
+        for number in range(size - (chance.random() < 0.1)):
+            name = f"{gang}-{number}"
+            self.api.create(_PODS, pod(name, requests=requests, labels=labels, annotations=minimum))
             mine.append(name)
 
     def _pod(self, chance: random.Random, name: str) -> dict[str, object]:
@@ -139,11 +163,11 @@ def soak(minutes: float, nodes: int, pods: int) -> dict[str, object]:
 
 
 def _churn(api: Api, running: Running, minutes: float, churn: Churn) -> dict[str, object]:
-    started = time.monotonic()
-    until = started + minutes * 60
     warm = min(_WARM, minutes * 60 * 0.3)
-    with ThreadPoolExecutor(4) as pool:
-        work = [pool.submit(churn.run, until, seed) for seed in range(4)]
+    with ThreadPoolExecutor(_THREADS) as pool:
+        names = list(pool.map(churn.fill, range(_THREADS)))
+        until = time.monotonic() + minutes * 60
+        work = [pool.submit(churn.run, until, seed, mine) for seed, mine in enumerate(names)]
         time.sleep(warm)
         early = _rss(running)
         for each in work:

@@ -43,10 +43,12 @@ def test_watches_that_break_every_few_hundred_milliseconds(api: Api, proxy: Prox
     api.nodes(10)
     proxy.faults.cut = 0.3
     with podium_running(api, _through(api, proxy)) as running:
-        for batch in range(5):
-            api.pods(_PODS // 5, f"b{batch}")
-        eventually(lambda: len(api.placements()) == _PODS, 90, what="all pods bound")
-        assert proxy.faults.watches > 10
+        for batch in range(3):
+            before = proxy.faults.pod_watches
+            api.pods(_PODS // 3, f"b{batch}")
+            # Every batch is heard of over another watch than the one before.
+            eventually(lambda seen=before: proxy.faults.pod_watches > seen, 120, what=running.log[-2000:])
+        eventually(lambda: len(api.placements()) == _PODS, 90, what=running.log[-2000:])
         assert proxy.faults.lists == 1, "a cut watch goes on from the last version: no new list"
         assert running.stop() == 0, running.log
     _bound_once(proxy)

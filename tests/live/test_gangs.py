@@ -160,6 +160,14 @@ def test_a_kind_of_gang_that_appears_later(
         api.pods(3, "g", labels=labels, annotations=annotations)
         api.pods(1, "free")
         eventually(lambda: set(api.placements()) == {"free-0000"}, 60, what=running.log[-3000:])
+
+        def said() -> dict[str, Any]:
+            return _condition(api.pod("g-0002"), "PodScheduled")
+
+        # They come one after the other, so they are told a little later; not as unschedulable.
+        eventually(said, 60, what=running.log[-3000:])
+        assert said()["reason"] == "SchedulingGated"
+        assert said()["message"] == f"gang default/g: PodGroup default/g of {group} does not exist"
         with pod_groups(api, group, version) as path:
             eventually(lambda: f"following PodGroup of {group}/{version}" in running.log, 60)
             foreign = {"type": "Seen", "status": "True", "reason": "ByAnother"}

@@ -257,7 +257,8 @@ class _Life:
             log.warning("requests were still under way after %g s", GRACE)
         await self.driver.step()
         await self.cluster.settle(GRACE)
-        await self.cluster.recorder.flush(GRACE)
+        # Who was asked to stop is killed after a while; who ends by itself may finish.
+        await self.cluster.recorder.flush(GRACE, patient=not self._stopped.is_set())
 
 
 def _election(config: SchedulerConfig) -> Election | None:

@@ -177,6 +177,8 @@ class _Watching(Observer):
         self._metrics = metrics
         self._first: dict[str, float] = {}
         self._tried: dict[str, int] = {}
+        self._scheduled: dict[str, Counter] = {}
+        self._after: dict[int, Histogram] = {}
 
     def attempted(self, attempt: Attempt) -> None:
         if attempt.result not in {"unschedulable", "error"}:
@@ -197,13 +199,27 @@ class _Watching(Observer):
 
     def bound(self, entries: Sequence[Entry]) -> None:
         now = time.monotonic()
+        numbers: dict[str, int] = {}
         for entry in entries:
             pod = entry.pod
             tries = self._tried.pop(pod.metadata.uid, 0) + 1
             since = self._first.pop(pod.metadata.uid, now)
-            self._metrics.attempts.labels("scheduled", pod.spec.scheduler_name).inc()
+            name = pod.spec.scheduler_name
+            numbers[name] = numbers.get(name, 0) + 1
             self._metrics.tries.observe(tries)
-            self._metrics.sli.labels(str(min(tries, 15))).observe(now - since)
+            self._duration(min(tries, 15)).observe(now - since)
+        for name, number in numbers.items():
+            scheduled = self._scheduled.get(name)
+            if scheduled is None:
+                scheduled = self._scheduled[name] = self._metrics.attempts.labels("scheduled", name)
+            scheduled.inc(number)
+
+    def _duration(self, tries: int) -> Histogram:
+        """Return the histogram of pods that took so many attempts; looking labels up costs more."""
+        found = self._after.get(tries)
+        if found is None:
+            found = self._after[tries] = self._metrics.sli.labels(str(tries))
+        return found
 
     def timed(self, nanos: NDArray[np.uint64]) -> None:
         for each in (nanos * 1e-9).tolist():

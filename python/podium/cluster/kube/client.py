@@ -18,11 +18,14 @@ loop on which it was entered. Tokens and bodies are never logged and are in no e
 
 import asyncio
 import contextlib
+import ipaddress
 import ssl
+import urllib.request
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Final, Self
+from urllib.parse import urlsplit
 
 import aiohttp
 import msgspec
@@ -70,6 +73,22 @@ def path_of(kind: Kind, namespace: str = "", name: str = "", *, below: str = "")
     return "/".join(part for part in (path, name, below) if part)
 
 
+def proxy_of(server: str) -> str:
+    """Return the proxy that the environment names for a server, empty if none; never one for loopback."""
+    parts = urlsplit(server)
+    host = parts.hostname or ""
+    if _is_loopback(host) or urllib.request.proxy_bypass(host):
+        return ""
+    return urllib.request.getproxies().get(parts.scheme, "")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 class KubeClient:
     """One client: a pool of connections, one identity, one rate limit.
 
@@ -92,6 +111,8 @@ class KubeClient:
         self.connection = connection
         self._limit = limit
         self._connections = connections
+        # Once: aiohttp would ask the environment for every request, on another thread.
+        self._proxy = connection.proxy or proxy_of(connection.server)
         self._timeout = aiohttp.ClientTimeout(total=timeout)
         self._session: aiohttp.ClientSession | None = None
         self._ssl: ssl.SSLContext | None = None
@@ -108,7 +129,6 @@ class KubeClient:
                 "Accept-Encoding": "identity",  # inside a cluster packing costs more than it saves
                 "User-Agent": f"podium/{__version__}",
             },
-            trust_env=True,
             auto_decompress=True,
         )
         return self
@@ -216,7 +236,7 @@ class KubeClient:
             headers=headers,
             ssl=await self._context(),
             server_hostname=self.connection.tls.server_name or None,
-            proxy=self.connection.proxy or None,
+            proxy=self._proxy or None,
             timeout=timeout or self._timeout,
             allow_redirects=False,
         ) as answer:

@@ -7,6 +7,7 @@ events wait while bindings are under way, so that a burst of pods is bound first
 
 import asyncio
 import contextlib
+import math
 import secrets
 import socket
 import time
@@ -27,12 +28,18 @@ from podium.errors import ApiError, ClusterError
 #: A series that was not added to for this long is over.
 SERIES: Final = 360.0
 
-#: While bindings are under way, events younger than this many seconds wait.
+#: While bindings are under way, events younger than this many seconds wait; those twice as old wait no more.
+#: So what waits when the last pod is bound is what ten seconds of binding have left, however fast that is.
 _PATIENCE: Final = 5.0
 
-#: Requests at once: while nothing is being bound, and per so many waiting events otherwise.
+#: Requests at once.
 _WRITERS: Final = 32
-_BACKLOG: Final = 500
+
+#: Series that are remembered; the longest unseen is forgotten first.
+_REMEMBERED: Final = 8192
+
+#: What is said of a pod once only: it needs no memory.
+_ONCE: Final = frozenset({"Scheduled", "Preempted"})
 
 #: Events kept while the server cannot be reached; beyond that the oldest are lost.
 _KEPT: Final = 200_000
@@ -99,6 +106,7 @@ class Recorder:
         self._log = log
         self._host = socket.gethostname()
         self._series: dict[tuple[Any, ...], _Known] = {}
+        """The longest unseen first."""
         self._waiting: deque[tuple[float, _Event]] = deque(maxlen=_KEPT)
         self._writing = 0
         self._wake = asyncio.Event()
@@ -115,12 +123,18 @@ class Recorder:
         """Take an event about a pod."""
         now = time.monotonic()
         made = self._make(event)
-        key = (made.type, made.action, made.reason, made.note, made.regarding, made.related)
-        known = self._series.get(key)
-        if known is None or now - known.seen > SERIES:
-            self._series[key] = _Known(made, now)
+        if made.reason in _ONCE:
             self._push(made)
             return
+        key = (made.type, made.action, made.reason, made.note, made.regarding, made.related)
+        known = self._series.pop(key, None)
+        if known is None or now - known.seen > SERIES:
+            self._series[key] = _Known(made, now)
+            if len(self._series) > _REMEMBERED:
+                self._end(next(iter(self._series)))
+            self._push(made)
+            return
+        self._series[key] = known
         known.seen = now
         begins = known.event.series is None
         count = 2 if known.event.series is None else known.event.series.count + 1
@@ -174,24 +188,36 @@ class Recorder:
     def _may_write(self) -> int:
         if not self._busy():
             return _WRITERS
-        patient = time.monotonic() - self._waiting[0][0] < _PATIENCE
-        return 0 if patient else 1 + len(self._waiting) // _BACKLOG
+        late = time.monotonic() - self._waiting[0][0] - _PATIENCE
+        return max(0, min(_WRITERS, math.ceil(_WRITERS * late / _PATIENCE)))
 
-    async def flush(self, seconds: float) -> bool:
-        """Wait until everything is written, at most so long; returns whether it is."""
-        until = time.monotonic() + seconds
-        while self.unwritten and time.monotonic() < until:
+    async def flush(self, seconds: float, *, patient: bool = False) -> bool:
+        """Wait until everything is written, at most so long; returns whether it is.
+
+        Args:
+            seconds: the longest wait.
+            patient: let the time begin anew whenever an event is written.
+
+        """
+        left, until = self.unwritten, time.monotonic() + seconds
+        while left and time.monotonic() < until:
             await asyncio.sleep(0.02)
-        return not self.unwritten
+            if patient and self.unwritten < left:
+                until = time.monotonic() + seconds
+            left = self.unwritten
+        return not left
 
     def _tidy(self) -> None:
         """Write the counts of the series that are over, and forget them."""
         now = time.monotonic()
         for key, known in [*self._series.items()]:
             if now - known.seen > SERIES:
-                del self._series[key]
-                if known.event.series is not None:
-                    self._push(known.event)
+                self._end(key)
+
+    def _end(self, key: tuple[Any, ...]) -> None:
+        known = self._series.pop(key)
+        if known.event.series is not None:
+            self._push(known.event)
 
     async def _write(self, event: _Event) -> None:
         backoff = Backoff(1.0, 10.0, jitter=0.25)

@@ -15,7 +15,7 @@ from podium.api import Object, Pod, PriorityClass
 from podium.api.admission.priority import SYSTEM_CLASSES
 from podium.api.gang_status import status_of
 from podium.api.gangs import WAY_OF, GangKey, describe, gang_of, role_of
-from podium.cluster.port import Action, Emit, Evict, PatchGroup
+from podium.cluster.port import Action, Emit, Evict, PatchGroup, PatchStatus
 from podium.framework.config import GangSettings
 from podium.scheduler.ages import creation_time
 from podium.scheduler.gangs.group import Group, Phase
@@ -33,6 +33,9 @@ GANG: Final = "Gang"
 _MIXED: Final = "mixed"
 
 SECOND: Final = 1_000_000_000
+
+#: How long a gang may be held back before its members are told, since they come one after the other.
+QUIET: Final = 5 * SECOND
 
 
 class Waiting:
@@ -60,6 +63,8 @@ class Gangs(Observer):
         self._dirty: dict[GangKey, Group] = {}
         self._surplus: dict[str, Entry] = {}
         self._timed: dict[GangKey, Group] = {}
+        self._silent: dict[GangKey, int] = {}
+        """Gangs that are held back, and when their members are to be told why."""
         self.state: State | None = None
         self.waiting: WaitingRoom | None = None
         self.outbox: list[Action] = []
@@ -340,6 +345,10 @@ class Gangs(Observer):
             self._queue(group, now)
         else:
             self._dequeue(group)
+        if group.phase is Phase.GATED:
+            self._silent.setdefault(group.key, now + QUIET)
+        else:
+            self._silent.pop(group.key, None)
         self._report(group)
 
     def _describe(self, group: Group) -> None:
@@ -465,6 +474,7 @@ class Gangs(Observer):
         del self._groups[group.key]
         del self._by_handle[group.handle]
         self._timed.pop(group.key, None)
+        self._silent.pop(group.key, None)
 
     def release_surplus(self, now: int) -> bool:
         """Queue members beyond the minimums, now that all minimums have had their turn."""
@@ -476,7 +486,10 @@ class Gangs(Observer):
         return True
 
     def tick(self, now: int) -> None:
-        """Roll back gangs that were not complete in time."""
+        """Roll back gangs that were not complete in time, and tell members why their gang is held back."""
+        for key in [key for key, at in self._silent.items() if at <= now]:
+            del self._silent[key]
+            self._tell(self._groups[key])
         due = [
             group for group in self._timed.values() if group.deadline is not None and group.deadline <= now
         ]
@@ -484,6 +497,11 @@ class Gangs(Observer):
             self._roll_back(group)
         if due:
             self.settle(now)
+
+    def _tell(self, group: Group) -> None:
+        """Say it as of pods with gates, so that no autoscaler makes room for what cannot run yet."""
+        for entry in group.pending():
+            self.outbox.append(PatchStatus(entry.pod.metadata.uid, "SchedulingGated", entry.message))
 
     def next_time(self) -> int | None:
         """Return when the next gang must be complete, None if none must."""
