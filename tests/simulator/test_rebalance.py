@@ -1,6 +1,7 @@
 """The closed loop: evicted pods come back, land, and the next cycle sees them."""
 
 from collections import Counter
+from unittest import mock
 
 import pytest
 from podium.api.manifest import Options as Loading
@@ -157,3 +158,21 @@ def test_members_of_a_gang_stay_together(mark):
     turn = run(objects, policy("LowNodeUtilization", low), mode="guarded").turns[0]
     assert not turn.cycle.evicted
     assert {item.why for item in turn.cycle.blocked} == {"gang"}
+
+
+def test_a_plan_has_room_for_every_plugin():
+    tainted = node("tainted")
+    tainted["spec"] = {"taints": [{"key": "k", "value": "v", "effect": "NoSchedule"}]}
+    objects = [tainted, node("hot"), node("cold")]
+    objects += [pod(f"t{i}", "tainted", owner=f"t{i}", cpu="100m") for i in range(8)]
+    objects += [pod(f"h{i}", "hot", owner=f"h{i}") for i in range(16)]
+    low = {"thresholds": {"cpu": 20}, "targetThresholds": {"cpu": 50}}
+    body = policy("LowNodeUtilization", low)
+    profile = body["profiles"][0]
+    profile["pluginConfig"].append({"name": "RemovePodsViolatingNodeTaints"})
+    profile["plugins"]["deschedule"] = {"enabled": ["RemovePodsViolatingNodeTaints"]}
+    with mock.patch("podium.descheduler.guard.planner.MOST_MOVES", 4):
+        turn = run(objects, body, mode="guarded").turns[0]
+    counts = Counter(item.plugin for item in turn.cycle.evicted)
+    assert counts == {"RemovePodsViolatingNodeTaints": 2, "LowNodeUtilization": 2}
+    assert "limit" in {item.why for item in turn.cycle.blocked}

@@ -104,6 +104,9 @@ class Guard(Protocol):
     def promise(self, pod: Pod) -> float:
         """Estimate what moving a pod would gain."""
 
+    def gain(self, wanted: Evicted) -> float | None:
+        """Ask the scheduler what moving a pod would gain; None if the plan would not take it."""
+
     def remember(self, done: Sequence[Evicted], cuts: Cuts) -> None:
         """Learn what was done, and where limits and budgets ended the work."""
 
@@ -242,6 +245,11 @@ class ProfileEvictor:
     def promise(self, pod: Pod) -> float:
         """Estimate what moving a pod would gain; 0 where nothing is planned."""
         return self._shared.guard.promise(pod) if self._shared.guard is not None else 0.0
+
+    def gain(self, pod: Pod, plugin: str) -> float | None:
+        """Ask the scheduler what moving a pod would gain; None if the plan would not take it."""
+        guard = self._shared.guard
+        return guard.gain(Evicted(pod, plugin, self._profile)) if guard is not None else None
 
     def evict(self, pod: Pod, plugin: str, reason: str = "") -> Outcome:
         """Evict a pod, within the limits."""

@@ -100,6 +100,9 @@ class Evictor(Protocol):
     def promise(self, pod: Pod) -> float:
         """Estimate what moving a pod would gain; 0 where nothing is planned."""
 
+    def gain(self, pod: Pod, plugin: str) -> float | None:
+        """Ask the scheduler what moving a pod would gain; None if the plan would not take it."""
+
     def evict(self, pod: Pod, plugin: str, reason: str = "") -> Outcome:
         """Evict a pod, within the limits."""
 

@@ -51,11 +51,19 @@ OTHERS: tuple[tuple[str, str, Manifest], ...] = (
 )
 
 
-def case(seed: int, *, mixed: bool = False) -> Case:
-    """Make one case; equal seeds make equal cases. ``mixed`` policies have other plugins too."""
-    dice = Dice(f"guarded {seed} {mixed}" if mixed else f"guarded {seed}")
+#: What pods request, in millicores and mebibytes: by a usual grain, and by one that leaves few choices.
+GRAINS: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
+    "fine": ((100, 250, 500, 1000, 2000), (128, 256, 512, 1024, 2048, 4096)),
+    "coarse": ((500, 1000, 2000, 3000, 4000), (1024, 2048, 4096, 8192)),
+}
+
+
+def case(seed: int, *, mixed: bool = False, grain: str = "fine") -> Case:
+    """Make one case; equal arguments make equal cases. ``mixed`` policies have other plugins too."""
+    name = f"guarded {seed} {mixed}" if mixed else f"guarded {seed}"
+    dice = Dice(name if grain == "fine" else f"{name} {grain}")
     nodes, manifests = _nodes(dice)
-    pods = _pods(dice, nodes)
+    pods = _pods(dice, nodes, grain)
     objects = [*manifests, *pods, *_budgets(dice, pods), *_metrics(dice, nodes, pods)]
     policy, resources = _policy(dice)
     if mixed:
@@ -88,12 +96,12 @@ def _nodes(dice: Dice) -> tuple[list[_Node], list[Manifest]]:
     return nodes, manifests
 
 
-def _pods(dice: Dice, nodes: list[_Node]) -> list[Manifest]:
+def _pods(dice: Dice, nodes: list[_Node], grain: str) -> list[Manifest]:
     """Fill the nodes unevenly: some to a high level, some hardly at all."""
     level = {node.name: dice.pick((0.05, 0.1, 0.3, 0.6, 0.9, 0.95)) for node in nodes}
     pods: list[Manifest] = []
     for owner in range(dice.randint(5, 30)):
-        template = _template(dice, owner)
+        template = _template(dice, owner, grain)
         cpu, memory = template["cpu"], template["memory"]
         for _ in range(dice.pick((1, 1, 2, 3, 5, 12, 20))):
             open_ = [
@@ -112,7 +120,7 @@ def _pods(dice: Dice, nodes: list[_Node]) -> list[Manifest]:
     return pods
 
 
-def _template(dice: Dice, owner: int) -> Manifest:
+def _template(dice: Dice, owner: int, grain: str) -> Manifest:
     labels = {"app": f"a{owner}"}
     spec: Manifest = {}
     if dice.percent(12):
@@ -134,8 +142,7 @@ def _template(dice: Dice, owner: int) -> Manifest:
         spec["tolerations"] = [{"operator": "Exists"}]
     if dice.percent(40):
         spec["priority"] = dice.pick((0, 10, 100))
-    cpu = dice.pick((100, 250, 500, 1000, 2000))
-    memory = dice.pick((128, 256, 512, 1024, 2048, 4096))
+    cpu, memory = map(dice.pick, GRAINS[grain])
     kind = dice.pick(("ReplicaSet", "ReplicaSet", "StatefulSet", "Job"))
     return {
         "cpu": cpu,

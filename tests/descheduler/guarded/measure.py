@@ -1,6 +1,6 @@
 """Compares guarded mode with compat mode over many cycles of the closed loop.
 
-    python -m tests.descheduler.guarded.measure --count 300 [--first SEED] [--cycles N] [--verbose]
+    python -m tests.descheduler.guarded.measure --count 300 [--first SEED] [--cycles N] [--grain coarse]
 
 Imbalance is the standard deviation of the nodes' utilisation, summed over the resources of the policy.
 """
@@ -26,7 +26,7 @@ from podium.simulator import rebalance as module
 from podium.simulator.evictions import SimulatedEvictions
 from podium.simulator.rebalance import Options, Rebalancing, rebalance
 
-from tests.descheduler.guarded.clusters import Case, case
+from tests.descheduler.guarded.clusters import GRAINS, Case, case
 from tests.descheduler.scene import NOW, load
 
 Mode = Literal["compat", "guarded"]
@@ -199,13 +199,14 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--cycles", type=int, default=CYCLES)
+    parser.add_argument("--grain", choices=sorted(GRAINS), default="fine")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
     logging.disable(logging.CRITICAL)
     began = time.process_time()
     found = []
     for seed in range(options.first, options.first + options.count):
-        found.append(one := compare(case(seed), options.cycles))
+        found.append(one := compare(case(seed, grain=options.grain), options.cycles))
         if options.verbose:
             line = f"{seed}: {one.compat.points[0][1]:.3f}"
             for mode in (one.compat, one.guarded):

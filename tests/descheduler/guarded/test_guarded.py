@@ -7,7 +7,7 @@ import pytest
 from tests.descheduler.guarded.clusters import case
 from tests.descheduler.guarded.measure import DRIFT, EPS, Comparison, compare, course
 
-#: More of them with ``make guarded-descheduler``.
+#: Fixed, so that the answer is; more of them, and coarser ones, with ``make guarded-descheduler``.
 SEEDS = range(40)
 
 
@@ -32,8 +32,7 @@ def test_nobody_is_evicted_again_and_nobody_is_left_pending(comparisons):
 def test_against_compat_after_as_many_evictions(comparisons):
     ahead = [one.ahead for one in comparisons if one.common]
     assert len(ahead) >= 20
-    # A sample: over hundreds of clusters it is 95 % (docs/descheduling.md).
-    assert sum(value >= -EPS for value in ahead) >= 0.9 * len(ahead)
+    assert sum(value >= -EPS for value in ahead) >= 0.95 * len(ahead)
     assert statistics.mean(ahead) > 0
 
 

@@ -5,6 +5,7 @@ load is known; a level is the part in use. Every question costs the same however
 """
 
 import heapq
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -113,6 +114,14 @@ class Levels:
             squares += delta * (2 * level + delta)
         return self._unevenness(resource) - self._unevenness(resource, shift, squares)
 
+    def worth(self, gains: Mapping[str, float]) -> float:
+        """Return by how much gains lower the sum of the resources' standard deviations."""
+        total = 0.0
+        for resource, gain in gains.items():
+            before, number = self._unevenness(resource), self._counts[resource]
+            total += math.sqrt(max(before, 0.0) / number) - math.sqrt(max(before - gain, 0.0) / number)
+        return total
+
     def spoils(self, gains: Mapping[str, float]) -> str | None:
         """Return a resource that gains (negative ones) would leave more uneven than it was at the start."""
         for resource, gain in gains.items():
@@ -134,16 +143,9 @@ class Levels:
         key = (source.metadata.name, id(taken))
         known = self._promised.get(key)
         if known is None:
-            levels = self._used.get(source.metadata.name, {})
-            freed = sum(part * (2 * levels[name] - part) for name, part in taken.items() if name in levels)
-            costs = (self._cost(pod, node) for node in self._emptiest_nodes())
-            known = self._promised[key] = max((freed - cost for cost in costs), default=0.0)
+            found = (self.gains(pod, source, node) or {} for node in self._emptiest_nodes())
+            known = self._promised[key] = max(map(self.worth, found), default=0.0)
         return known
-
-    def _cost(self, pod: Pod, node: Node) -> float:
-        """Return what a pod adds to the sum of squared levels."""
-        levels, added = self._used[node.metadata.name], self._meter.of_pod(pod, node) or {}
-        return sum(part * (2 * levels[name] + part) for name, part in added.items() if name in levels)
 
     def _emptiest_nodes(self) -> list[Node]:
         """Return the emptiest open node of each size."""

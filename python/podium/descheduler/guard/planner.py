@@ -19,6 +19,7 @@ from podium.descheduler.guard.ledger import Before, Ledger
 from podium.descheduler.guard.levels import Meter
 from podium.descheduler.guard.memory import Memory
 from podium.descheduler.guard.objective import BETTER, EVENING, STILL_BETTER, Judges, Move
+from podium.descheduler.guard.order import best_first
 from podium.descheduler.guard.workload import likeness
 from podium.descheduler.ports import EvictionRefusedError, Landing, WhatIf
 from podium.descheduler.world import World
@@ -93,6 +94,7 @@ class Planner:
         self._ledger = Ledger(self._before, meter)
         self._questions = 0
         self._refused: dict[Kind, tuple[str, str]] = {}
+        self._gains: dict[Kind, float] = {}
         self._is_full = False
         self._parts = {turn: (at + 1) / len(turns) for at, turn in enumerate(turns)}
 
@@ -109,6 +111,7 @@ class Planner:
         destination = self._ask(wanted)
         self._budgets.take(pod)
         self._refused.clear()
+        self._gains.clear()
         self._ledger.move(pod, destination)
         self._planned.append(_Planned(wanted, destination))
         return replace(wanted, destination=destination)
@@ -119,7 +122,7 @@ class Planner:
         known = self._refused.get(kind)
         if known is not None:
             raise NotBetterError(*known)
-        part = self._parts.get((wanted.profile, wanted.plugin), 1.0)
+        part = self._part(wanted)
         if self._questions >= MOST_QUESTIONS * part or len(self._planned) >= MOST_MOVES * part:
             self._is_full = True
             raise NotBetterError("the plan of this cycle has no more room for this plugin", FULL)
@@ -130,6 +133,35 @@ class Planner:
             self._whatif.undo()
             self._refused[kind] = (str(reason), reason.why)
             raise
+
+    def gain(self, wanted: Evicted) -> float | None:
+        """Ask what a move would gain now, and take it back; None if it does not pass.
+
+        Half of the questions are kept for moves that are made: beyond that, the promise stands in.
+        """
+        pod = wanted.pod
+        try:
+            self._precheck(wanted)
+            self._budgets.check(pod)
+            kind = self._kind(wanted)
+            if kind in self._refused:
+                return None
+            known = self._gains.get(kind)
+            if known is not None:
+                return known
+            if self._questions >= MOST_QUESTIONS * self._part(wanted) / 2:
+                return self.promise(pod)
+            destination = self._ask(wanted)
+        except EvictionRefusedError:
+            return None
+        self._whatif.undo()
+        load = self._ledger.load
+        gains = load.gains(pod, self._ledger.node(pod.spec.node_name), self._ledger.node(destination))
+        found = self._gains[kind] = load.worth(gains or {})
+        return found
+
+    def _part(self, wanted: Evicted) -> float:
+        return self._parts.get((wanted.profile, wanted.plugin), 1.0)
 
     def _kind(self, wanted: Evicted) -> Kind:
         """Return what is equal for pods of which the same may be said: alike, of one node, of one load."""
@@ -178,7 +210,8 @@ class Planner:
                 left, bad = self._together(left)
                 dropped += bad
                 if not bad:
-                    return [replace(item.wanted, destination=item.destination) for item in left], dropped
+                    found = [replace(item.wanted, destination=item.destination) for item in left]
+                    return best_first(found, Ledger(self._before, self._meter)), dropped
             text = "the moves do not hold together"
             half = len(left) // 2
             dropped += [(item.wanted, NotBetterError(text, FULL)) for item in left[half:]]

@@ -66,7 +66,7 @@ class Sources:
     def run_best_first(self, sources: Sequence[NodeInfo]) -> None:
         """Evict what promises most, over all sources; on each node lower priorities still go first."""
         self._prepare()
-        queue = Promises(self.evictor.promise)
+        queue = Promises(self.evictor.promise, lambda pod: self.evictor.gain(pod, self.plugin))
         for order, info in enumerate(sources):
             queue.push(order, self._begin(info))
         while not self._is_over and (best := queue.pop()) is not None:

@@ -26,6 +26,8 @@ class Source:
     pods: list[Pod]
     is_open: bool
     evicted: int = 0
+    gains: dict[str, tuple[int, float]] = field(default_factory=dict)
+    """By uid: after how many moves a pod's gain was asked for, and what it was."""
 
     def next(self) -> Iterator[Pod]:
         """Return the pods of the lowest priority that is left: those of which one goes next."""
@@ -38,31 +40,48 @@ class Source:
 
 @dataclass(slots=True)
 class Promises:
-    """The sources by the promise of their best pod.
+    """The sources by what moving their best pod gains.
 
-    A promise holds until something moves; then it can only be an old one, and is made anew when its source
-    comes up.
+    A promise, which is quick and hardly ever too low, puts a source in its place; what comes up first is
+    asked for, and waits again if the promise was too high. Both hold until something moves, and are made anew
+    when their source comes up.
+
+    Attributes:
+        promise: estimates what a pod gains.
+        gain: asks for it; None for a pod that would be refused.
+
     """
 
     promise: Callable[[Pod], float]
+    gain: Callable[[Pod], float | None]
     _heap: list[tuple[float, int, int, Source, Pod]] = field(default_factory=list)
     _moves: int = 0
 
     def push(self, order: int, source: Source) -> None:
         """Put a source back; ``order`` decides among equals."""
         if source.is_open and source.pods:
-            value, _, best = max((self.promise(pod), -at, pod) for at, pod in enumerate(source.next()))
+            value, _, best = max((self._value(source, pod), -at, pod) for at, pod in enumerate(source.next()))
             heapq.heappush(self._heap, (-value, order, self._moves, source, best))
+
+    def _value(self, source: Source, pod: Pod) -> float:
+        asked = source.gains.get(pod.metadata.uid)
+        return asked[1] if asked is not None and asked[0] == self._moves else self.promise(pod)
 
     def moved(self) -> None:
         """Let all promises be old."""
         self._moves += 1
 
     def pop(self) -> tuple[int, Source, Pod] | None:
-        """Take the source with the best promise, and its pod."""
+        """Take the source that gains most, and its pod; or one whose pod would be refused."""
         while self._heap:
             _, order, made, source, pod = heapq.heappop(self._heap)
             if made == self._moves:
-                return order, source, pod
+                asked = source.gains.get(pod.metadata.uid)
+                if asked is not None and asked[0] == self._moves:
+                    return order, source, pod
+                gain = self.gain(pod)
+                if gain is None:
+                    return order, source, pod
+                source.gains[pod.metadata.uid] = (self._moves, gain)
             self.push(order, source)
         return None
