@@ -75,6 +75,7 @@ class _Parts:
         self._sized: dict[tuple[tuple[str, int], ...], dict[str, int]] = {}
         self._shares: dict[tuple[int, int], Share] = {}
         self._asked: dict[tuple[str, str], Share] = {}
+        self._read: dict[int, tuple[Amounts, _Amounts]] = {}
 
     def __call__(self, pod: Pod, node: Node) -> Share | None:
         at = (pod.metadata.uid, node.metadata.name)
@@ -114,7 +115,12 @@ class _Parts:
             return None
         if used is None:
             return None
-        return tuple((name, number(name, item)) for name, item in {**used, PODS: _ONE}.items())
+        # What was read is kept so that its id cannot be reused.
+        known = self._read.get(id(used))
+        if known is None:
+            amounts = tuple((name, number(name, item)) for name, item in {**used, PODS: _ONE}.items())
+            known = self._read[id(used)] = (used, amounts)
+        return known[1]
 
     def _sizes(self, node: Node) -> dict[str, int]:
         found = self._nodes.get(node.metadata.name)

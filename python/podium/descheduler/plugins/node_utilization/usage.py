@@ -24,7 +24,7 @@ class Usage(Protocol):
         """Return what each node uses of the resources that count; raises PluginFailedError."""
 
     def of_pod(self, pod: Pod) -> Amounts | None:
-        """Return what a pod uses, None if the source cannot say; raises NoSampleError."""
+        """Return what a pod uses, None if the source cannot say; raises NoSampleError. Not to be changed."""
 
 
 class Requested:
@@ -33,6 +33,7 @@ class Requested:
     def __init__(self, handle: Handle, resources: Sequence[str]) -> None:
         self._handle = handle
         self._resources = resources
+        self._known: dict[int, tuple[Mapping[str, Quantity], Amounts]] = {}
 
     def of_nodes(self, nodes: Sequence[Node]) -> dict[str, Amounts]:
         """Sum requests."""
@@ -42,7 +43,12 @@ class Requested:
     def of_pod(self, pod: Pod) -> Amounts:
         """Return the requests."""
         requests = self._handle.world.requests.of(pod)
-        return {name: requests.get(name, ZERO) for name in self._resources}
+        # Equal pods have one object of requests; it is kept so that its id cannot be reused.
+        known = self._known.get(id(requests))
+        if known is None:
+            amounts = {name: requests.get(name, ZERO) for name in self._resources}
+            known = self._known[id(requests)] = (requests, amounts)
+        return known[1]
 
 
 class Measured:
