@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.live.objects import Api
+from tests.live.objects import Api, Refused, eventually
 
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
@@ -30,7 +30,17 @@ def pod_groups(api: Api, group: str, version: str) -> Iterator[str]:
         },
     }
     api.create(_CRDS, body)
+    path = f"/apis/{group}/{version}/namespaces/default/podgroups"
     try:
-        yield f"/apis/{group}/{version}/namespaces/default/podgroups"
+        eventually(lambda: _is_served(api, path), 60)
+        yield path
     finally:
         api.delete(f"{_CRDS}/podgroups.{group}", None)
+
+
+def _is_served(api: Api, path: str) -> bool:
+    try:
+        api.request("GET", path)
+    except Refused:
+        return False
+    return True

@@ -50,7 +50,7 @@ class Api:
             own = http.client.HTTPSConnection("127.0.0.1", self.plane.port, context=self._context, timeout=30)
             self._connections[threading.get_ident()] = own
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": kind}
-        data = None if body is None else json.dumps(body)
+        data = body if body is None or isinstance(body, str) else json.dumps(body)
         try:
             own.request(method, path, data, headers)
             answer = own.getresponse()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
 from tests.live.certificates import Authority
+from tests.live.crds import pod_groups
 from tests.live.objects import Api, eventually, node, pod
 from tests.live.process import podium_run, podium_running
 from tests.live.rights import as_podium, install, remove
@@ -70,8 +73,8 @@ def test_a_server_signed_by_somebody_else_is_refused(api: Api):
 
 def test_hostile_objects_do_no_harm(api: Api):
     api.nodes(2)
-    taint = {"value": "v" * 60, "effect": "PreferNoSchedule"}
-    taints = [{"key": f"k{i}.example.com/x", **taint} for i in range(5000)]
+    taint = {"value": "v" * 20, "effect": "PreferNoSchedule"}
+    taints = [{"key": f"k{i}.example.com/x", **taint} for i in range(10_000)]
     api.create("/api/v1/nodes", node("tainted", taints=taints))
     huge = {f"example.com/{i}-{'x' * 50}": "y" * 63 for i in range(2000)}
     api.create("/api/v1/namespaces/default/pods", pod("labelled", labels=huge))
@@ -91,3 +94,27 @@ def test_hostile_objects_do_no_harm(api: Api):
     run = podium_run(api, "--once")
     assert run.returncode == 0, run.stderr
     assert set(api.placements()) == {"labelled", "unicode", "fussy", *(f"p-{i:04}" for i in range(5))}
+
+
+def test_json_deeper_than_a_decoder_goes(api: Api):
+    """Custom resources may be nested thousands of levels deep: they are read, by list and by watch."""
+    deep = '{"a":' * 5000 + "1" + "}" * 5000
+    labels = {"scheduling.x-k8s.io/pod-group": "before"}
+    api.nodes(1)
+    with pod_groups(api, "scheduling.x-k8s.io", "v1alpha1") as path:
+
+        def create(name: str) -> None:
+            kind = '"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup"'
+            spec = f'{{"minMember": 2, "x": {deep}}}'
+            with contextlib.suppress(RecursionError):  # the answer, which this client cannot read
+                api.request("POST", path, f'{{{kind}, "metadata": {{"name": "{name}"}}, "spec": {spec}}}')
+
+        create("before")
+        with podium_running(api) as running:
+            eventually(lambda: "synced" in running.log, 60, what=running.log)
+            api.pods(2, "before", labels=labels)
+            eventually(lambda: len(api.placements()) == 2, 60, what=running.log[-3000:])
+            create("after")
+            api.pods(2, "after", labels={"scheduling.x-k8s.io/pod-group": "after"})
+            eventually(lambda: len(api.placements()) == 4, 60, what=running.log[-3000:])
+            assert running.stop() == 0, running.log

@@ -82,7 +82,7 @@ class Following:
         )
         return (*ALWAYS, *optional)
 
-    async def caught_up(self, kind: Kind, listed: Sequence[Object], seconds: float = 2.0) -> None:
+    async def caught_up(self, kind: Kind, listed: Sequence[Object], seconds: float = 10.0) -> None:
         """Give the watch of a kind a little time to tell of everything in a list."""
         names = {key_of(item) for item in listed}
         until = time.monotonic() + seconds

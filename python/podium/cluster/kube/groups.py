@@ -8,6 +8,7 @@ import msgspec
 
 from podium.api import BY_TYPE, Object, PodGroup
 from podium.cluster.kube.client import MERGE, STRATEGIC, KubeClient, path_of
+from podium.cluster.kube.nesting import shallow
 from podium.cluster.kube.pace import Backoff, persist
 from podium.cluster.kube.store import Store
 from podium.cluster.port import PatchGroup
@@ -85,7 +86,7 @@ class GroupWriter:
                 raise
             return
         if answer is not None:
-            self._store.apply(msgspec.json.decode(answer, type=kind.type))
+            self._store.apply(msgspec.json.decode(shallow(answer), type=kind.type))
 
 
 async def _built_in(client: KubeClient, group: PodGroup, status: Mapping[str, Any]) -> bytes | None:
@@ -118,7 +119,7 @@ async def _built_in(client: KubeClient, group: PodGroup, status: Mapping[str, An
 async def _custom(client: KubeClient, group: Object, status: Mapping[str, Any]) -> bytes:
     """Patch a custom resource, whose lists are replaced as a whole: read what others wrote first."""
     body = await client.get(_path(group))
-    raw: Wire = msgspec.json.decode(body)
+    raw: Wire = msgspec.json.decode(shallow(body))
     said: Wire = dict(status)
     if "conditions" in said:
         said["conditions"] = _merged(raw.get("status", {}).get("conditions") or [], said["conditions"])

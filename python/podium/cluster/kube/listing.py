@@ -8,6 +8,7 @@ import msgspec
 from podium.api import Kind, Object
 from podium.api.manifest.decode import without_nulls
 from podium.cluster.kube.client import KubeClient, path_of
+from podium.cluster.kube.nesting import shallow
 
 Unreadable = Callable[[Kind, str], None]
 """Hears of an object that cannot be read: its kind, and what is wrong."""
@@ -47,7 +48,9 @@ class Reader:
         """Return resource version and objects of a list."""
         try:
             listed: Any = self._whole.decode(body)
-        except (msgspec.DecodeError, RecursionError):
+        except RecursionError:
+            return self.items(shallow(body))
+        except msgspec.DecodeError:
             raw = msgspec.json.decode(body, type=_RawList)
             found = (self.one(item) for item in raw.items or ())
             return raw.metadata.resource_version, [item for item in found if item is not None]

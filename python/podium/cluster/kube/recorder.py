@@ -82,6 +82,10 @@ class _Event(msgspec.Struct, rename="camel", omit_defaults=True):
     series: _Series | None = None
 
 
+_About = tuple[str, str, str, str, str]
+"""Type, action, reason, and the uids of the objects in question: events alike but for the note."""
+
+
 @dataclass(slots=True)
 class _Known:
     """An event that was written, and when it was last seen."""
@@ -107,7 +111,9 @@ class Recorder:
         self._host = socket.gethostname()
         self._series: dict[tuple[Any, ...], _Known] = {}
         """The longest unseen first."""
-        self._waiting: deque[tuple[float, _Event]] = deque(maxlen=_KEPT)
+        self._waiting: deque[tuple[float, _Event]] = deque()
+        self._unheard: dict[_About, _Event] = {}
+        """What waits and may be replaced by a newer word."""
         self._writing = 0
         self._wake = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -126,26 +132,53 @@ class Recorder:
         if made.reason in _ONCE:
             self._push(made)
             return
-        key = (made.type, made.action, made.reason, made.note, made.regarding, made.related)
+        about = _about(made)
+        key = (*about, made.note)
         known = self._series.pop(key, None)
         if known is None or now - known.seen > SERIES:
-            self._series[key] = _Known(made, now)
+            self._series[key] = _Known(self._say(about, made), now)
             if len(self._series) > _REMEMBERED:
                 self._end(next(iter(self._series)))
-            self._push(made)
             return
         self._series[key] = known
         known.seen = now
         begins = known.event.series is None
         count = 2 if known.event.series is None else known.event.series.count + 1
         known.event.series = _Series(count, _micro())
-        if begins:
+        if begins and self._unheard.get(about) is not known.event:
             self._push(known.event)
 
+    def _say(self, about: _About, event: _Event) -> _Event:
+        """Let a newer word replace one that is not written yet: there are never more than pods.
+
+        Returns:
+            The event that is going to be written.
+
+        """
+        unheard = self._unheard.get(about)
+        if unheard is None:
+            self._unheard[about] = event
+            self._push(event)
+            return event
+        self._series.pop((*about, unheard.note), None)
+        unheard.note, unheard.event_time, unheard.series = event.note, event.event_time, None
+        unheard.regarding = event.regarding
+        return unheard
+
     def _push(self, event: _Event) -> None:
-        self.lost += len(self._waiting) == _KEPT
+        if len(self._waiting) == _KEPT:
+            self.lost += 1
+            self._next()
         self._waiting.append((time.monotonic(), event))
         self._wake.set()
+
+    def _next(self) -> _Event:
+        """Take the event that has waited longest."""
+        event = self._waiting.popleft()[1]
+        about = _about(event)
+        if self._unheard.get(about) is event:
+            del self._unheard[about]
+        return event
 
     def _make(self, event: Emit) -> _Event:
         regarding = _reference(event.pod)
@@ -178,7 +211,7 @@ class Recorder:
                 await _wait(self._wake, SERIES)
             elif self._writing < self._may_write():
                 self._writing += 1
-                task = asyncio.create_task(self._write(self._waiting.popleft()[1]))
+                task = asyncio.create_task(self._write(self._next()))
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
             else:
@@ -252,6 +285,11 @@ class Recorder:
             else:
                 return
         await self._client.post(path, event)
+
+
+def _about(event: _Event) -> _About:
+    related = "" if event.related is None else event.related.uid
+    return event.type, event.action, event.reason, event.regarding.uid, related
 
 
 def _reference(pod: Pod) -> _Ref:

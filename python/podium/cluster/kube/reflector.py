@@ -20,6 +20,7 @@ import msgspec
 from podium.api import Kind, Object
 from podium.cluster.kube.client import KubeClient, path_of
 from podium.cluster.kube.listing import Reader
+from podium.cluster.kube.nesting import shallow
 from podium.cluster.kube.pace import Backoff
 from podium.errors import ApiError, ClusterError, Unreachable
 
@@ -152,7 +153,10 @@ class Reflector:
         try:
             event: Any = self._event.decode(line)
             change, item = event.type, event.object
-        except (msgspec.DecodeError, RecursionError):
+        except RecursionError:
+            self._take(shallow(line))
+            return
+        except msgspec.DecodeError:
             header = msgspec.json.decode(line, type=_Header)
             if header.type == "ERROR":
                 status = msgspec.json.decode(header.object, type=_Status)

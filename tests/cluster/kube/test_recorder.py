@@ -1,0 +1,76 @@
+"""Events: once each, alike ones counted, and only the newest word of what nobody has heard yet."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import msgspec
+from podium.cluster.kube.recorder import Recorder
+from podium.cluster.port import Emit
+from podium.testing import make_pod
+
+
+class Server:
+    """Takes down what is written."""
+
+    def __init__(self) -> None:
+        self.written: list[Any] = []
+
+    async def post(self, _path: str, body: Any) -> bytes:
+        self.written.append(msgspec.to_builtins(body))
+        return b"{}"
+
+    async def patch(self, _path: str, body: Any) -> bytes:
+        self.written.append(msgspec.to_builtins(body))
+        return b"{}"
+
+
+POD = make_pod("web").uid("u").build()
+
+
+def failed(note: str) -> Emit:
+    return Emit(POD, "Warning", "FailedScheduling", "Scheduling", note)
+
+
+def write(*waves: list[Emit]) -> list[Any]:
+    """Record waves of events, each written before the next comes; returns what the server got."""
+    server = Server()
+
+    async def run() -> None:
+        recorder = Recorder(server, lambda: 0, lambda _text: None)  # type: ignore[arg-type]
+        writing = asyncio.create_task(recorder.run())
+        for wave in waves:
+            for event in wave:
+                recorder.record(event)
+            await recorder.flush(20)
+        writing.cancel()
+
+    asyncio.run(run())
+    return server.written
+
+
+def test_only_the_newest_word_is_written():
+    assert [event["note"] for event in write([failed("a"), failed("b"), failed("c")])] == ["c"]
+
+
+def test_what_was_written_stays_beside_what_is_new():
+    assert [event["note"] for event in write([failed("a")], [failed("b")])] == ["a", "b"]
+
+
+def test_the_same_word_again_is_a_series():
+    first, second = write([failed("a")], [failed("a")])
+    assert first["note"] == "a"
+    assert second["series"]["count"] == 2
+
+
+def test_a_series_ends_in_nothing_where_the_word_was_never_heard():
+    assert [event["note"] for event in write([failed("a"), failed("a"), failed("b")], [failed("a")])] == [
+        "b",
+        "a",
+    ]
+
+
+def test_what_happens_once_is_always_written():
+    bound = [Emit(POD, "Normal", "Scheduled", "Binding", note) for note in ("x", "y")]
+    assert [event["note"] for event in write(bound)] == ["x", "y"]
