@@ -368,6 +368,7 @@ class Engine:
     def set_concern(
         self,
         pods: NDArray[np.uint32],
+        kind: int,
         concerned: bool,
         table: int | None = None,
         up_to_node: bool = False,
@@ -376,6 +377,7 @@ class Engine:
 
         Args:
             pods: handles.
+            kind: a number for pods that are alike to the plugins.
             concerned: whether any of them concerns the pods.
             table: where to remember what they say of nodes; None: they are not asked for that (with
                 ``up_to_node``), or must be asked for everything.
@@ -480,7 +482,7 @@ class Engine:
     def set_pod_events(self, added: int, deleted: int, /) -> None:
         """Set the event bits that the core itself announces."""
 
-    def announce(self, pod: int, event: int, now: int, /) -> int:
+    def announce(self, pod: int, event: int, now: int, spared: Sequence[tuple[int, int]] = ()) -> int:
         """Tell the queue of something that happened to a pod on a node; returns how many pods it woke."""
 
     def enqueue(self, pod: int, since: int, gated: bool, created: int | None = None) -> None: ...
@@ -571,7 +573,12 @@ class Engine:
     def put_back(self, pod: int, now: int, rejected_by: int = 0, pending_by: int = 0) -> None:
         """Return a popped pod; without plugins it failed with an error."""
 
-    def queue_event(self, event: int, now: int, /) -> int: ...
+    def queue_event(self, event: int, now: int, spared: Sequence[tuple[int, int]] = ()) -> int:
+        """Wake what an event can help; ``spared`` are plugins (bits) and kinds of pods that it cannot."""
+
+    def parked_kinds(self, plugin: int, event: int, /) -> list[tuple[int, int]]:
+        """Return one parked pod per kind, and the kind, that a plugin rejected and the event may help."""
+
     def activate(self, pod: int, /) -> None: ...
     def flush_queue(self, now: int, max_parked: int, /) -> None: ...
     def next_due(self, max_parked: int, /) -> int | None: ...

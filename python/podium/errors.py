@@ -48,3 +48,7 @@ class Unreachable(ClusterError):  # noqa: N818 (says what the server is)
 
 class LostLease(ClusterError):  # noqa: N818 (says what happened)
     """The lease could not be renewed in time: another process may lead now."""
+
+
+class ExtenderError(PodiumError):
+    """An HTTP extender cannot be reached, or answers what cannot be used."""

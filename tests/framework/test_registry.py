@@ -49,7 +49,7 @@ def test_native_plugins_are_known_with_their_points():
     assert info.points == ("preFilter", "filter", "preScore", "score", "placementScore")
     assert info.args_type is None
     assert registry.get("Nope") is None
-    assert registry.names() == set(NATIVE_PLUGINS)
+    assert registry.names() == {*NATIVE_PLUGINS, "LoadAware"}
     assert not set(NOT_IMPLEMENTED) & set(NATIVE_PLUGINS)
 
 
@@ -74,7 +74,7 @@ def test_builtin_and_installed_plugins():
     assert registry.get("Other").factory is Other
     assert registry.get("Other").source == f"{__name__}:Other"
     names = [info.name for info in registry.entries()]
-    assert names == [*NATIVE_PLUGINS, "Other", "Packer"]
+    assert names == [*NATIVE_PLUGINS, "LoadAware", "Other", "Packer"]
 
 
 def test_real_entry_points_are_read():

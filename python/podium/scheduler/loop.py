@@ -6,11 +6,12 @@ pop → filter → score → pick → reserve (in the core), and on failure pree
 changes nothing.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from podium._core import Batch, Decision, Engine, Eviction
 from podium.api import Pod
 from podium.api.documented import documented
+from podium.cluster.extender import ExtenderClient
 from podium.cluster.port import (
     Action,
     Applied,
@@ -22,6 +23,7 @@ from podium.cluster.port import (
 )
 from podium.collector import collector_paused
 from podium.framework.config import SchedulerConfig
+from podium.framework.config.v1 import Extender
 from podium.framework.events import Action as What
 from podium.framework.events import ClusterEvent, Resource
 from podium.framework.metrics import FrameworkMetrics
@@ -31,11 +33,13 @@ from podium.scheduler.binding import Assumed, Binder
 from podium.scheduler.columns import CustomColumns
 from podium.scheduler.cycle import Cycle, Unexpected
 from podium.scheduler.events import bit, bits
+from podium.scheduler.extenders import Client, with_extenders
 from podium.scheduler.failures import Failures, Refusal
 from podium.scheduler.fit import Misfit, Statuses
 from podium.scheduler.gangs.cycle import NOBODY, Feasible, GangCycle
 from podium.scheduler.gangs.gangs import GROUP, Gangs
 from podium.scheduler.handle import Services
+from podium.scheduler.hinting import Hints
 from podium.scheduler.inbox import Inbox
 from podium.scheduler.nodes import NodeFacts
 from podium.scheduler.observer import Attempt, Observer
@@ -67,8 +71,11 @@ class Scheduler:
         config: SchedulerConfig,
         observer: Observer | None = None,
         metrics: FrameworkMetrics | None = None,
+        extender: Callable[[Extender], Client] = ExtenderClient,
     ) -> None:
         self.config = config
+        expanded, extenders = with_extenders(config, extender)
+        self._profiled = expanded.profiles
         self.observer = observer or Observer()
         settings = config.podium
         self.engine = Engine(
@@ -77,7 +84,7 @@ class Scheduler:
         self.engine.set_backoff(
             config.pod_initial_backoff_seconds * SECOND, config.pod_max_backoff_seconds * SECOND
         )
-        for profile in config.profiles:
+        for profile in self._profiled:
             self.engine.add_profile(profile.native_json())
         self._bits: dict[str, int] = {}
         self.engine.set_pod_events(
@@ -99,12 +106,17 @@ class Scheduler:
         facts = NodeFacts(self.engine, self.state.nodes, columns)
         services = Services(self.state, facts, self.binder.waiting, self.inbox, columns)
         self._preemption = Preemption(services)
-        self.profiles = Profiles(config, services, {DEFAULT_PREEMPTION: self._preemption}, metrics)
+        self.profiles = Profiles(
+            expanded, services, {DEFAULT_PREEMPTION: self._preemption}, extenders, metrics
+        )
         if metrics is not None:
             self.binder.watch_waits(metrics.waited)
         self._register()
         if self.profiles:
             self.state.classify = self.profiles.classify
+            hints = Hints(self.engine, self.state, self.profiles, self._bits)
+            if hints:
+                self.state.spared = hints.spared
         self._cycle = Cycle(
             self.engine, services, self.binder, self.observer, settings.sampling == "upstream"
         )
@@ -132,7 +144,7 @@ class Scheduler:
         """Give every plugin that can reject a pod its bit in the queue's sets."""
         names = dict.fromkeys(
             name
-            for profile in self.config.profiles
+            for profile in self._profiled
             for point in ("preEnqueue", "preFilter", "filter", "reserve", "permit")
             for name in profile.names(point)
         )
@@ -348,7 +360,9 @@ class Scheduler:
         self, entry: Entry, runner: Runner, state: CycleState, why: Misfit, actions: list[Action]
     ) -> Attempt:
         """Ask the PostFilter plugins to make room, the native one in its place among them."""
-        self._preemption.failed = Failed(entry, runner, why)
+        plugins = self.profiles.of(entry.pod)
+        extenders = plugins.extenders if plugins is not None else ()
+        self._preemption.failed = Failed(entry, runner, why, extenders)
         self._preemption.eviction = None
         statuses = Statuses(self.engine, entry.handle, self._preemption.services.facts, why)
         result = runner.post_filter(state, entry.pod, statuses)

@@ -143,6 +143,11 @@ class SnapshotNodes:
         return len(self.candidates)
 
     @property
+    def is_whole(self) -> bool:
+        """Whether it shows all nodes."""
+        return self._rows is None
+
+    @property
     def names(self) -> NDArray[np.object_]:
         """Node names."""
         if self._names is None:

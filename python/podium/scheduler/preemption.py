@@ -12,14 +12,19 @@ import numpy as np
 
 from podium._core import Engine, Eviction
 from podium.api import Pod
+from podium.errors import ExtenderError
 from podium.framework.results import NodeStatuses, PostFilterResult
 from podium.framework.runner import Runner
 from podium.framework.state import CycleState
 from podium.framework.status import Code, Status
+from podium.scheduler.extenders import ExtenderPlugin
 from podium.scheduler.fit import Misfit
 from podium.scheduler.handle import Services
 from podium.scheduler.nodes import SnapshotRow
 from podium.scheduler.state import Entry
+
+#: Row, victims, how many of them violate a budget.
+Candidate = tuple[int, list[int], int]
 
 _NO_VICTIMS = (int(Code.UNSCHEDULABLE_AND_UNRESOLVABLE), ["No preemption victims found for incoming pod"])
 
@@ -31,6 +36,7 @@ class Failed:
     entry: Entry
     runner: Runner
     misfit: Misfit
+    extenders: Sequence[ExtenderPlugin] = ()
 
 
 @dataclass(slots=True)
@@ -49,7 +55,10 @@ class Preemption:
         """Find victims; the loop evicts them."""
         failed = self.failed
         assert failed is not None, "PostFilter follows a failed cycle"
-        eviction = self.eviction = self._run(failed, state)
+        try:
+            eviction = self.eviction = self._run(failed, state)
+        except ExtenderError as error:
+            return PostFilterResult(status=Status.error(error))
         reasons = (eviction.message,) if eviction is not None and eviction.message else ()
         if eviction is None or eviction.result in ("ineligible", "helpless"):
             withdrawn = "" if eviction is not None and eviction.result == "helpless" else None
@@ -76,13 +85,44 @@ class Preemption:
             candidates, statuses = self._dry_run(_Trial(self.services, failed, state), rows, wanted)
         finally:
             engine.end_trial()
+        candidates = self._agreed(failed, candidates)
         return engine.conclude_preemption(candidates, statuses)
+
+    def _agreed(self, failed: Failed, candidates: list[Candidate]) -> list[Candidate]:
+        """Return the candidates, and their victims, that the extenders agree to."""
+        state, pod = self.services.state, failed.entry.pod
+        for extender in failed.extenders:
+            if not candidates or not extender.preempts or extender.name not in failed.entry.concerned:
+                continue
+            rows = {state.engine.node_name(row): row for row, _, _ in candidates}
+            victims = {
+                state.engine.node_name(row): ([state.by_handle(pod).pod for pod in pods], violations)
+                for row, pods, violations in candidates
+            }
+            try:
+                agreed = extender.preempt(pod, victims)
+                candidates = [
+                    (rows[node], [self._on(node, uid) for uid in uids], violations)
+                    for node, (uids, violations) in agreed.items()
+                ]
+            except (ExtenderError, KeyError) as error:
+                if not extender.is_ignorable:
+                    raise ExtenderError(str(error)) from error
+        return candidates
+
+    def _on(self, node: str, uid: str) -> int:
+        entry = self.services.state.entry(uid)
+        if entry is None or entry.node != node:
+            raise ExtenderError(
+                f"extender claims to preempt pod (UID: {uid}) on node {node}, which is not there"
+            )
+        return entry.handle
 
     def _dry_run(
         self, trial: "_Trial", rows: Sequence[int], wanted: int
-    ) -> tuple[list[tuple[int, list[int], int]], list[tuple[int, list[str]]]]:
-        clean: list[tuple[int, list[int], int]] = []
-        violating: list[tuple[int, list[int], int]] = []
+    ) -> tuple[list[Candidate], list[tuple[int, list[str]]]]:
+        clean: list[Candidate] = []
+        violating: list[Candidate] = []
         statuses = []
         for row in rows:
             victims, violations, why = trial.victims(row)

@@ -15,6 +15,7 @@ from podium.framework.metrics import FrameworkMetrics
 from podium.framework.plugin import Plugin
 from podium.framework.registry import Registry, instantiate
 from podium.framework.runner import Judges, Runner
+from podium.scheduler.extenders import ExtenderPlugin, Factory
 from podium.scheduler.handle import PluginHandle, Services
 from podium.scheduler.remembered import Remembered
 from podium.scheduler.state import Entry
@@ -25,7 +26,7 @@ DEFAULT_PREEMPTION: Final = "DefaultPreemption"
 _CLASSES: Final = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PodClass:
     """What the Python plugins of a profile mean to pods of one class.
 
@@ -33,9 +34,11 @@ class PodClass:
         concerned: those that concern them.
         judges: those whose answers are remembered; None if they must be asked for everything.
         table: where that is.
+        kind: a number of its own.
 
     """
 
+    kind: int
     concerned: frozenset[str]
     judges: Judges | None = None
     table: int | None = None
@@ -56,11 +59,14 @@ class ProfilePlugins:
         services: Services,
         stand_ins: Mapping[str, Any],
         remembered: Remembered,
+        extenders: Mapping[str, Factory],
         metrics: FrameworkMetrics | None = None,
     ) -> None:
         handles: list[PluginHandle] = []
 
         def make(name: str) -> Plugin:
+            if name in extenders:
+                return extenders[name](PluginHandle(profile.scheduler_name, name, services))
             info = registry.get(name)
             if info is None:
                 raise PluginError(f'profile "{profile.scheduler_name}": there is no plugin "{name}"')
@@ -97,7 +103,8 @@ class ProfilePlugins:
             for point in ("reserve", "permit", "preBind", "bind", "postBind")
             for name in self.runner.names(point)
         )
-        self._remembered = remembered
+        self.extenders = [plugin for plugin in self.plugins.values() if isinstance(plugin, ExtenderPlugin)]
+        self._remembered, self._kinds = remembered, remembered.kinds
         self._classes: dict[Any, PodClass] = {}
 
     def binds(self, concerned: frozenset[str]) -> bool:
@@ -128,7 +135,7 @@ class ProfilePlugins:
             plain = concerned and self.gates.isdisjoint(concerned)
             judges = self.runner.judges(concerned) if plain else None
             table = self._remembered.table(self.runner, judges, pod, key) if judges else None
-            known = self._classes[key] = PodClass(concerned, judges, table)
+            known = self._classes[key] = PodClass(next(self._kinds), concerned, judges, table)
         return known
 
 
@@ -140,6 +147,7 @@ class Profiles:
         config: SchedulerConfig,
         services: Services,
         stand_ins: Mapping[str, Any],
+        extenders: Mapping[str, Factory],
         metrics: FrameworkMetrics | None = None,
     ) -> None:
         self.remembered = Remembered(services)
@@ -147,7 +155,7 @@ class Profiles:
         self._encoded = services.state.encoded
         self._by_name = {
             profile.scheduler_name: ProfilePlugins(
-                profile, config.registry, services, stand_ins, self.remembered, metrics
+                profile, config.registry, services, stand_ins, self.remembered, extenders, metrics
             )
             for profile in config.profiles
             if profile.python_plugins()
@@ -174,16 +182,17 @@ class Profiles:
 
     def classify(self, entries: Iterable[Entry]) -> None:
         """Note which plugins concern pods, and tell the core what that means for their cycles."""
-        alike: dict[tuple[bool, int | None, bool], list[int]] = {}
+        alike: dict[PodClass, list[int]] = {}
         for entry in entries:
             plugins = self.of(entry.pod)
             if plugins is None:
                 continue
             its = plugins.class_of(entry.pod, self._encoded(entry.pod.spec))
             entry.concerned = its.concerned
-            alike.setdefault((bool(its.concerned), its.table, its.up_to_node), []).append(entry.handle)
-        for (concerned, table, up_to_node), handles in alike.items():
-            self._engine.set_concern(np.array(handles, np.uint32), concerned, table, up_to_node)
+            alike.setdefault(its, []).append(entry.handle)
+        for its, handles in alike.items():
+            pods = np.array(handles, np.uint32)
+            self._engine.set_concern(pods, its.kind, bool(its.concerned), its.table, its.up_to_node)
 
     def of(self, pod: Pod) -> ProfilePlugins | None:
         """Return the plugins that are responsible for a pod, None if its profile is native."""

@@ -24,6 +24,8 @@ class Remembered:
 
     def __init__(self, services: Services) -> None:
         self._services = services
+        self.kinds = itertools.count()
+        """Numbers of kinds of pods."""
         self._numbers = itertools.count()
         self._tables: dict[Hashable, int] = {}
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 import numpy as np
@@ -114,6 +114,8 @@ class State:
         self.follower: Follower | None = None
         self.classify: Callable[[Iterable[Entry]], None] | None = None
         """Notes which Python plugins concern new pods; None: no profile has any."""
+        self.spared: Callable[[int, tuple[Any, Any]], list[tuple[int, int]]] | None = None
+        """Asks the hints of Python plugins; None: there are none."""
         self.nodes_version = 0
         """Grows with every change of a node."""
         self.gangs: GangMembers | None = None
@@ -275,13 +277,13 @@ class State:
             self.nodes[item.metadata.name] = item
             self.nodes_version += 1
             self._named(self.engine.set_node(msgspec.json.encode(item)), item.metadata.name)
-            self._tell(changes.node_changed(old, item), now)
+            self._tell(changes.node_changed(old, item), now, (old, item))
         elif (kind := kind_of(type(item))) in changes.WORLD_KINDS:
             at = (kind, *changes.key(item))
-            existed = at in self._world
+            before = self._world.get(at)
             self._world[at] = item
             self.engine.set(kind, msgspec.json.encode(item))
-            self._tell(changes.world_changed(kind, existed), now)
+            self._tell(changes.world_changed(kind, before is not None), now, (before, item))
 
     def _pod_applied(self, pod: Pod, now: int) -> None:
         entry = self._pods.get(pod.metadata.uid)
@@ -311,12 +313,12 @@ class State:
             if self.classify is not None:
                 self.classify([entry])
             self.engine.requeue(entry.handle, gated=False)
-            self._tell(changes.pod_changed(Resource.TARGET_POD, old, pod), now)
+            self._tell(changes.pod_changed(Resource.TARGET_POD, old, pod), now, (old, pod))
 
     def _bound_applied(self, entry: Entry, old: Pod, now: int) -> None:
         entry.node = entry.pod.spec.node_name
         if old.spec.node_name:
-            self._tell(changes.pod_changed(Resource.ASSIGNED_POD, old, entry.pod), now)
+            self._tell(changes.pod_changed(Resource.ASSIGNED_POD, old, entry.pod), now, (old, entry.pod))
         else:
             self.engine.dequeue(entry.handle)
             self.announce(entry, _POD_ADDED, now)
@@ -340,12 +342,12 @@ class State:
             if self.nodes.pop(item.metadata.name, None) is not None:
                 self.nodes_version += 1
                 self.engine.remove_node(item.metadata.name)
-                self._tell(_NODE_DELETED, now)
+                self._tell(_NODE_DELETED, now, (item, None))
         elif (kind := kind_of(type(item))) in changes.WORLD_KINDS:
             namespace, name = changes.key(item)
             if self._world.pop((kind, namespace, name), None) is not None:
                 self.engine.remove(kind, namespace, name)
-                self._tell(changes.world_removed(kind), now)
+                self._tell(changes.world_removed(kind), now, (item, None))
 
     def _forget(self, entry: Entry, now: int, phase: str = "") -> None:
         """Drop a pod that is gone; waiting pods are asked while the core still knows what it was."""
@@ -372,13 +374,18 @@ class State:
 
     def announce(self, entry: Entry, event: int, now: int) -> None:
         """Tell the queue of something that happened to a pod on a node, or that left one."""
-        self.engine.announce(entry.handle, event, now)
+        change = (entry.pod, None) if event == _POD_DELETED else (None, entry.pod)
+        self.engine.announce(entry.handle, event, now, self._spared(event, change))
         self._ask_gates(event, now)
 
-    def _tell(self, event: int, now: int) -> None:
+    def _tell(self, event: int, now: int, change: tuple[Any, Any]) -> None:
         if event:
-            self.engine.queue_event(event, now)
+            self.engine.queue_event(event, now, self._spared(event, change))
             self._ask_gates(event, now)
+
+    def _spared(self, event: int, change: tuple[Any, Any]) -> list[tuple[int, int]]:
+        """Return what the event is nothing to, by the hints of Python plugins."""
+        return [] if self.spared is None else self.spared(event, change)
 
     def _ask_gates(self, event: int, now: int) -> None:
         """Ask plugins again that keep a pod from the queue and have waited for such an event."""

@@ -14,7 +14,7 @@ use crate::queue::{Bits, Entity, Nanos, Queue};
 use crate::snapshot::{PodId, PodParts, Question, Row, Snapshot};
 use crate::status::Status;
 use crate::tenancy::DRF;
-use crate::told::Concern;
+use crate::told::{Caller, Concern, KindId, Spared, spares};
 use crate::whatif::WhatIf;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ pub struct Engine {
     /// Where the next sample starts; shared by all profiles, as upstream.
     start: usize,
     /// What plugins of the caller's mean to a pod; without an entry they must be asked for everything.
-    concerns: FxHashMap<PodId, Concern>,
+    pub(crate) concerns: FxHashMap<PodId, Caller>,
     /// The last question to them.
     pub(crate) asked: Option<(PodId, Question)>,
     pub(crate) whatif: WhatIf,
@@ -144,16 +144,17 @@ impl Engine {
     }
 
     /// Says what plugins of the caller's mean to a pod whose profile has some; `None`, as at first, that
-    /// they must be asked for everything.
-    pub fn set_concern(&mut self, pod: PodId, concern: Option<Concern>) {
-        match concern {
-            Some(concern) => self.concerns.insert(pod, concern),
-            None => self.concerns.remove(&pod),
-        };
+    /// they must be asked for everything. Pods of one kind are alike to them.
+    pub fn set_concern(&mut self, pod: PodId, concern: Option<Concern>, kind: KindId) {
+        self.concerns.insert(pod, Caller { concern, kind });
     }
 
     pub(crate) fn concern(&self, pod: PodId) -> Option<Concern> {
-        self.concerns.get(&pod).copied()
+        self.concerns.get(&pod)?.concern
+    }
+
+    pub fn kind(&self, pod: PodId) -> Option<KindId> {
+        self.concerns.get(&pod).map(|caller| caller.kind)
     }
 
     /// The profile that is responsible for a pod.
@@ -549,6 +550,17 @@ impl Engine {
     /// Tells the queue of something that happened to a pod on a node (or that it left one): parked pods
     /// come back if a plugin that rejected them can see the difference. To the pod itself it is no news.
     pub fn announce(&mut self, pod: PodId, event: Bits, now: Nanos) -> usize {
+        self.announce_sparing(pod, event, now, &Spared::default())
+    }
+
+    /// The same, but for pods of which the caller's hints say that it is nothing to them.
+    pub fn announce_sparing(
+        &mut self,
+        pod: PodId,
+        event: Bits,
+        now: Nanos,
+        spared: &Spared,
+    ) -> usize {
         if !self.queue.awaits(event) {
             return 0;
         }
@@ -561,10 +573,11 @@ impl Engine {
             snap,
             profiles,
             plugin_bits,
+            concerns,
             ..
         } = self;
         queue.event(event, now, |bit, parked| {
-            if parked == Entity::from(pod) {
+            if parked == Entity::from(pod) || spares(spared, concerns, bit, parked) {
                 return false;
             }
             let name = plugin_bits.get(bit as usize).map_or("", |n| n);

@@ -2,8 +2,9 @@
 //! table, and only rows that have changed since are asked for.
 
 use crate::engine::{Engine, Outcome, Stopped};
-use crate::queue::Nanos;
+use crate::queue::{Bits, Entity, Nanos};
 use crate::snapshot::{PodId, Question, Row, TableId};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What the caller's plugins mean to a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +17,31 @@ pub enum Concern {
     UpToNode(Option<TableId>),
 }
 
+/// What a kind of pods is to the caller, which tells them apart by more than the core reads.
+pub type KindId = u32;
+
+/// What hints of the caller's say against waking pods: plugin bit, and kind of pod.
+pub type Spared = FxHashSet<(u32, KindId)>;
+
 impl Engine {
+    /// One pod of each kind that is parked because a plugin of the caller's rejected it, and waits for the event.
+    pub fn parked_kinds(&self, plugin: u32, event: Bits) -> Vec<PodId> {
+        let mut seen = FxHashSet::default();
+        let pods = self.queue.parked_by(plugin, event).filter_map(Entity::pod);
+        pods.filter(|pod| self.kind(*pod).is_some_and(|kind| seen.insert(kind)))
+            .collect()
+    }
+
+    /// Tells the queue of something that happened to no pod on a node.
+    pub fn queue_event(&mut self, event: Bits, now: Nanos, spared: &Spared) -> usize {
+        let Engine {
+            queue, concerns, ..
+        } = self;
+        queue.event(event, now, |bit, parked| {
+            !spares(spared, concerns, bit, parked)
+        })
+    }
+
     /// Runs the cycle of a popped pod whose profile needs the caller.
     pub(crate) fn run_with_caller(&mut self, pod: PodId, now: Nanos) -> Result<Row, Stopped> {
         let caller = Stopped::for_caller(pod.into());
@@ -81,4 +106,25 @@ impl Engine {
         let question = asked.filter(|(asked, _)| *asked == pod);
         question.map(|(_, question)| question.rows.len())
     }
+}
+
+/// What the caller said of a pod.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Caller {
+    pub(crate) concern: Option<Concern>,
+    pub(crate) kind: KindId,
+}
+
+/// Whether a hint says that what woke others is nothing to this pod.
+pub(crate) fn spares(
+    spared: &Spared,
+    concerns: &FxHashMap<PodId, Caller>,
+    plugin: u32,
+    parked: Entity,
+) -> bool {
+    !spared.is_empty()
+        && parked
+            .pod()
+            .and_then(|pod| concerns.get(&pod))
+            .is_some_and(|caller| spared.contains(&(plugin, caller.kind)))
 }

@@ -216,10 +216,17 @@ impl Engine {
     }
 
     /// Something happened to a pod on a node.
-    fn announce(&self, pod: u32, event: u64, now: Nanos) -> PyResult<usize> {
+    #[pyo3(signature = (pod, event, now, spared = Vec::new()))]
+    fn announce(
+        &self,
+        pod: u32,
+        event: u64,
+        now: Nanos,
+        spared: Vec<(u32, u32)>,
+    ) -> PyResult<usize> {
         let mut engine = self.lock()?;
         let id = Self::pod(&engine, pod)?;
-        Ok(engine.announce(id, event, now))
+        Ok(engine.announce_sparing(id, event, now, &spared.into_iter().collect()))
     }
 
     /// Queues pods that were just added, in this order. `created` has their ages, where the order is fair.
@@ -293,8 +300,19 @@ impl Engine {
         Ok(())
     }
 
-    fn queue_event(&self, event: u64, now: Nanos) -> PyResult<usize> {
-        Ok(self.lock()?.queue.event(event, now, |_, _| true))
+    #[pyo3(signature = (event, now, spared = Vec::new()))]
+    fn queue_event(&self, event: u64, now: Nanos, spared: Vec<(u32, u32)>) -> PyResult<usize> {
+        let spared = spared.into_iter().collect();
+        Ok(self.lock()?.queue_event(event, now, &spared))
+    }
+
+    /// One parked pod of each kind that a Python plugin rejected and that waits for the event, with its kind.
+    fn parked_kinds(&self, plugin: u32, event: u64) -> PyResult<Vec<(u32, u32)>> {
+        let engine = self.lock()?;
+        let pods = engine.parked_kinds(plugin, event).into_iter();
+        Ok(pods
+            .filter_map(|pod| Some((pod.0, engine.kind(pod)?)))
+            .collect())
     }
 
     fn activate(&self, pod: u32) -> PyResult<()> {

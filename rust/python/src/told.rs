@@ -34,10 +34,11 @@ pub(crate) fn first_outside(
 #[pymethods]
 impl Engine {
     /// Says what Python plugins mean to pods: see the stub.
-    #[pyo3(signature = (pods, concerned, table = None, up_to_node = false))]
+    #[pyo3(signature = (pods, kind, concerned, table = None, up_to_node = false))]
     fn set_concern(
         &self,
         pods: PyReadonlyArray1<'_, u32>,
+        kind: u32,
         concerned: bool,
         table: Option<u32>,
         up_to_node: bool,
@@ -50,7 +51,7 @@ impl Engine {
         let mut engine = self.lock()?;
         for &pod in pods.as_array() {
             let id = Self::pod(&engine, pod)?;
-            engine.set_concern(id, concern);
+            engine.set_concern(id, concern, kind);
         }
         Ok(())
     }

@@ -99,6 +99,8 @@ pub struct Queue {
     error_backoff: BTreeSet<(Nanos, Rank, Entity)>,
     /// What is parked, by the plugins that rejected it.
     parked: BTreeMap<Bits, BTreeSet<Entity>>,
+    /// The same by the time since when.
+    parked_since: BTreeSet<(Nanos, Entity)>,
     /// Per plugin bit, the events it registered.
     registered: Vec<Bits>,
     flight: Flight,

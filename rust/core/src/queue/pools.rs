@@ -101,13 +101,10 @@ impl Queue {
                 self.activate(entity);
             }
         }
-        let old = |entity: &Entity| {
-            self.entries
-                .get(entity)
-                .is_some_and(|e| now - e.ticket.since > max_parked)
-        };
-        let parked = self.parked.values().flatten().copied();
-        let stale: Vec<Entity> = parked.filter(old).collect();
+        let old = |(since, _): &&(Nanos, Entity)| now - since > max_parked;
+        let stale = self.parked_since.iter().take_while(old);
+        let mut stale: Vec<Entity> = stale.map(|(_, entity)| *entity).collect();
+        stale.sort_by_key(|entity| self.entries.get(entity).map(|e| e.rank(self.by)));
         for entity in stale {
             self.leave_pool(entity);
             self.wake(entity, now, false);
@@ -127,11 +124,9 @@ impl Queue {
 
     /// When one comes back by itself: after its backoff, or after being parked for `max_parked`.
     pub fn next_due(&self, max_parked: Nanos) -> Option<Nanos> {
-        let parked = self.parked.values().flatten();
-        let parked = parked
-            .filter_map(|entity| self.entries.get(entity))
-            .map(|e| e.ticket.since + max_parked + 1);
-        self.next_retry().into_iter().chain(parked.min()).min()
+        let oldest = self.parked_since.first();
+        let parked = oldest.map(|(since, _)| since + max_parked + 1);
+        self.next_retry().into_iter().chain(parked).min()
     }
 
     fn expiry(&self, entity: Entity) -> Nanos {
@@ -173,6 +168,18 @@ impl Queue {
             .entry(entry.rejected_by | entry.pending_by)
             .or_default()
             .insert(entity);
+        self.parked_since.insert((entry.ticket.since, entity));
+    }
+
+    /// What is parked because this plugin rejected it, and waits for the event.
+    pub fn parked_by(&self, plugin: u32, event: Bits) -> impl Iterator<Item = Entity> {
+        let own = 1 << plugin;
+        let waiting = self.helped_by(own, event) != 0;
+        let groups = self
+            .parked
+            .iter()
+            .filter(move |(by, _)| waiting && **by & own != 0);
+        groups.flat_map(|(_, entities)| entities.iter().copied())
     }
 
     pub(super) fn leave_pool(&mut self, entity: Entity) {
@@ -191,6 +198,7 @@ impl Queue {
             }
             Pool::Unschedulable => {
                 let key = entry.rejected_by | entry.pending_by;
+                self.parked_since.remove(&(entry.ticket.since, entity));
                 if let Some(set) = self.parked.get_mut(&key) {
                     set.remove(&entity);
                     if set.is_empty() {
