@@ -86,6 +86,11 @@ class ProfilePlugins:
             observer=None if metrics is None else metrics.observer(name),
             timer=None if metrics is None else metrics.timer,
         )
+        sorters = self.runner.names("queueSort")
+        if sorters:
+            # Ordered otherwise than asked would be worse than not at all.
+            text = f'plugin "{sorters[0]}": a queueSort plugin written in Python cannot order the queue yet'
+            raise PluginError(f"{text}: use PrioritySort or DRF")
         if metrics is not None:
             metrics.watch(self.runner, name)
         for handle in handles:
