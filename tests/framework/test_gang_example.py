@@ -7,6 +7,8 @@ from podium.framework import Plugin, Status
 from podium.framework.state import CycleState
 from podium.testing import FakeHandle, check_plugin, make_pod
 
+from tests.scheduler.world import World
+
 LABEL = "gang.example.com/name"
 MINIMUM = "gang.example.com/min-available"
 
@@ -72,3 +74,26 @@ def test_one_that_fails_takes_the_others_along():
 def test_it_keeps_the_contract():
     pods = [member(at) for at in range(3)] + [make_pod("alone").build()]
     assert check_plugin(GangExample, pods=pods).points == ("reserve", "permit")
+
+
+def gang_world():
+    world = World(GangExample, nodes=("n1", "n2"), without=("Gang",))
+    world.log.detailed = False
+    return world
+
+
+def test_the_last_member_lets_all_go_in_a_profile_without_the_built_in_gangs():
+    world = gang_world()
+    world.add(member("a"), member("b")).run(30)
+    assert not world.log.ends
+    world.add(member("c")).run(31)
+    assert sorted(end[:2] for end in world.log.ends) == [("bound", f"g-{name}") for name in "abc"]
+
+
+def test_members_that_wait_in_vain_go_back_together():
+    world = gang_world()
+    world.add(member("a"), member("b")).run(60.5)
+    assert [end[0] for end in world.log.ends] == ["rolled back"] * 2
+    assert "timeout after waiting 1m0s at plugin GangExample" in world.log.ends[0][2]
+    world.add(member("c")).run(200)
+    assert sorted(end[1] for end in world.log.ends if end[0] == "bound") == ["g-a", "g-b", "g-c"]

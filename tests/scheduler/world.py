@@ -70,7 +70,7 @@ def plugin(title, calls, points=tuple(_QUIET), **told):
     return type(title, (Plugin,), {"name": title, **body, **extra})
 
 
-def config_of(*plugins, settings="", more=""):
+def config_of(*plugins, settings="", more="", without=()):
     registry = Registry.build(installed=())
     for each in plugins:
         registry.register(each)
@@ -83,6 +83,7 @@ profiles:
 - plugins:
     multiPoint:
       enabled:{enabled or " []"}
+      disabled: [{", ".join(f"{{name: {name}}}" for name in without)}]
     bind:
       enabled: [{binders}{{name: DefaultBinder}}]
       disabled: [{{name: "*"}}]
@@ -98,10 +99,10 @@ kind: PodiumConfiguration
 class World:
     """Drives one scheduler on one simulated cluster."""
 
-    def __init__(self, *plugins, nodes=("n1", "n2"), settings="", cluster=None, cpu="8"):
+    def __init__(self, *plugins, nodes=("n1", "n2"), settings="", cluster=None, cpu="8", without=()):
         self.cluster = cluster or SimulatedCluster()
         self.log = Log()
-        self.scheduler = Scheduler(config_of(*plugins, settings=settings), self.log)
+        self.scheduler = Scheduler(config_of(*plugins, settings=settings, without=without), self.log)
         self.cluster.apply([make_node(name).capacity(cpu=cpu, pods="99").build() for name in nodes])
 
     def step(self, limit=None):
