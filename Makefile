@@ -102,7 +102,7 @@ parity: build $(VENV)/tools  ## Compare with the real kube-scheduler on N scenar
 mutations: $(VENV)/tools  ## Show that the parity suite sees a mistake in each plugin
 	$(TOOLS); $(BIN)/maturin build --profile fast --features mutations --out build/mutations
 	$(TOOLS); "$$PYTHON" -m venv --clear build/mutations/venv
-	build/mutations/venv/bin/python -m pip install --quiet build/mutations/*.whl
+	$(BIN)/python -m pip --python build/mutations/venv/bin/python install --quiet --group dev build/mutations/*.whl
 	build/mutations/venv/bin/python -m tests.parity.mutations
 
 .PHONY: parity-descheduler

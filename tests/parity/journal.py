@@ -34,6 +34,8 @@ class Piece:
     date: str
     commit: str
     coverage: dict[str, Any]
+    #: How many of the scenarios were played in every way (engines.py).
+    ways: int = 0
 
     def counted(self) -> Coverage:
         """The counts as they were."""
@@ -73,6 +75,6 @@ def still_to_play(journal: Path, tier: str, pieces: Iterable[tuple[int, int]]) -
 
 
 def _commit() -> str:
-    command = ["git", "rev-parse", "--short", "HEAD"]
+    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     return done.stdout.strip()

@@ -27,7 +27,8 @@ class Oracle:
             [str(binary)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={"GOGC": "400", **os.environ},  # a quarter of its time would go into collecting garbage
+            # A quarter of its time would go into collecting garbage, and as much into waking threads.
+            env={"GOGC": "800", "GOMAXPROCS": "1", **os.environ},
         )
         self._decode = msgspec.json.Decoder().decode
 

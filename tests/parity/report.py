@@ -52,10 +52,11 @@ def runs_table(pieces: list[journal.Piece]) -> str:
         "",
         "Numbers name scenarios: `python -m tests.parity.run --tier A --seed NUMBER --count 1` plays one.",
         "Where answers differed at first, the scenario was shrunk to a file in `tests/parity/regressions`,",
-        "and played again after the fix.",
+        "and played again after the fix. Sequences in every way: also from the queue, in batches and with",
+        "pods put on nodes and taken off again, and by seed with what is remembered and without, to agree.",
         "",
-        "| tier | scenarios | numbers | dates | commits | differ |",
-        "|---|---|---|---|---|---|",
+        "| tier | scenarios | numbers | in every way | dates | commits | differ |",
+        "|---|---|---|---|---|---|---|",
     ]
     for tier in sorted({piece.tier for piece in pieces}):
         own = [piece for piece in pieces if piece.tier == tier]
@@ -63,8 +64,9 @@ def runs_table(pieces: list[journal.Piece]) -> str:
             tier,
             f"{sum(piece.count for piece in own):,}",
             ", ".join(_ranges(own)),
+            f"{sum(piece.ways for piece in own):,}",
             _span(piece.date for piece in own),
-            len({piece.commit for piece in own}),
+            ", ".join(dict.fromkeys(piece.commit for piece in own)),
             sum(len(piece.differing) for piece in own),
         )
         lines.append("| " + " | ".join(map(str, cells)) + " |")

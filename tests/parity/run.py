@@ -3,6 +3,9 @@
 The function takes a scenario and returns Podium's answer (README.md). Every mismatch is printed, its scenario
 is shrunk and written to ``build/parity/mismatches``. Exit status 1 if there is any.
 
+With ``--every 10`` each tenth sequence is played in every way there is (engines.py), not only one by
+one.
+
 With ``--journal`` what was played is noted piece by piece; the same command goes on after the last piece, and
 plays again what differed. Mismatches are noted then, not shrunk: ``--seed NUMBER --count 1`` does that.
 """
@@ -11,9 +14,9 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -22,17 +25,15 @@ import click
 import msgspec
 
 from tests.parity import journal
-from tests.parity.compare import Mismatch, compare
+from tests.parity.compare import Mismatch
 from tests.parity.coverage import Coverage, targets
 from tests.parity.generator.scenarios import seeded
-from tests.parity.process import Answer, Oracle, OracleError, Scenario
+from tests.parity.judge import RAISED, WAYS, Answerer, Judge, every_way, one_way
+from tests.parity.process import Oracle, OracleError, Scenario
 from tests.parity.shrink import shrink
 
 BUILD = Path(__file__).resolve().parents[2] / "build" / "parity"
 CHUNK = 50
-RAISED = "raised"  # the path of a mismatch that is an error of Podium's
-
-Answerer = Callable[[Scenario], Answer]
 
 
 @dataclass
@@ -41,25 +42,22 @@ class Outcome:
 
     coverage: Coverage = field(default_factory=Coverage)
     mismatches: list[tuple[Scenario, list[Mismatch]]] = field(default_factory=list)
+    ways: int = 0  # scenarios that were played in every way
 
 
-def play(oracle: Oracle, answerer: Answerer, scenarios: Iterator[Scenario]) -> Outcome:
-    """Compare both answers to each scenario."""
+def play(oracle: Oracle, answerer: Answerer, scenarios: Iterator[Scenario], every: int = 0) -> Outcome:
+    """Compare both answers to each scenario; of sequences, play every so many in every way."""
     outcome = Outcome()
-    for scenario in scenarios:
+    for number, scenario in enumerate(scenarios):
         expected = oracle.answer(scenario)
         outcome.coverage.add(expected)
-        found = _differences(expected, answerer, scenario)
+        thorough = bool(every) and scenario["tier"] == "B" and number % every == 0
+        outcome.ways += thorough
+        judge = every_way(answerer, number) if thorough else one_way(answerer)
+        found = judge(expected, scenario)
         if found:
             outcome.mismatches.append((scenario, found))
     return outcome
-
-
-def _differences(expected: Answer, answerer: Answerer, scenario: Scenario) -> list[Mismatch]:
-    try:
-        return compare(expected, answerer(scenario))
-    except Exception as error:  # noqa: BLE001  whatever Podium raises is a mismatch, and the run goes on
-        return [Mismatch(RAISED, "an answer", repr(error))]
 
 
 def load_answerer(target: str) -> Answerer:
@@ -69,15 +67,14 @@ def load_answerer(target: str) -> Answerer:
     return answerer
 
 
-def _play_chunk(target: str, binary: Path, tier: str, piece: tuple[int, int]) -> Outcome:
+def _play_chunk(target: str, binary: Path, tier: str, every: int, piece: tuple[int, int]) -> Outcome:
     first, count = piece
+    scenarios = (seeded(tier, number) for number in range(first, first + count))
     with Oracle(binary) as oracle:
-        return play(oracle, load_answerer(target), (seeded(tier, n) for n in range(first, first + count)))
+        return play(oracle, load_answerer(target), scenarios, every)
 
 
-def shrunk(
-    oracle: Oracle, answerer: Answerer, scenario: Scenario, found: list[Mismatch] | None = None
-) -> Scenario:
+def shrunk(oracle: Oracle, judge: Judge, scenario: Scenario, found: list[Mismatch] | None = None) -> Scenario:
     """Reduce a scenario to what the two answers differ about: in the way of ``found`` if that is given."""
     wanted = {mismatch.kind for mismatch in found or []}
 
@@ -86,7 +83,7 @@ def shrunk(
             expected = oracle.answer(smaller)
         except OracleError:
             return False
-        kinds = {mismatch.kind for mismatch in _differences(expected, answerer, smaller)}
+        kinds = {mismatch.kind for mismatch in judge(expected, smaller)}
         return bool(kinds & wanted if wanted else kinds - {RAISED})
 
     return shrink(scenario, differs, budget=2000)
@@ -106,11 +103,19 @@ def write_regression(oracle: Oracle, scenario: Scenario, folder: Path) -> Path:
 @click.option("--tier", type=click.Choice(["A", "B"]), default="A")
 @click.option("--seed", type=int, default=1)
 @click.option("--count", type=int, default=300)
+@click.option("--every", type=int, default=0, help="Play every so many sequences in every way.")
 @click.option("--jobs", type=int, default=2)
 @click.option("--journal", "noted", type=click.Path(path_type=Path), help="Note counts here, for the report.")
 @click.option("--oracle", "binary", type=click.Path(path_type=Path, exists=True), default=BUILD / "oracle")
 def main(
-    answerer: str, tier: str, seed: int, count: int, jobs: int, noted: Path | None, binary: Path
+    answerer: str,
+    tier: str,
+    seed: int,
+    count: int,
+    every: int,
+    jobs: int,
+    noted: Path | None,
+    binary: Path,
 ) -> None:
     """Compare Podium with kube-scheduler."""
     pieces = [(at, min(CHUNK, seed + count - at)) for at in range(seed, seed + count, CHUNK)]
@@ -120,13 +125,14 @@ def main(
     # Spawned, not forked: a fork would hold the pipes of this process's oracle open, and it would never end.
     workers = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
     with Oracle(binary) as oracle, workers as pool:
-        outcomes = pool.map(partial(_play_chunk, answerer, binary, tier), pieces)
+        outcomes = pool.map(partial(_play_chunk, answerer, binary, tier, every), pieces)
         for (first, size), outcome in zip(pieces, outcomes, strict=True):
             coverage.merge(outcome.coverage)
             differing += len(outcome.mismatches)
             if noted is not None:
                 numbers = [int(scenario["id"].rpartition("-")[2]) for scenario, _ in outcome.mismatches]
-                journal.append(noted, journal.piece(tier, first, size, numbers, outcome.coverage))
+                piece = journal.piece(tier, first, size, numbers, outcome.coverage)
+                journal.append(noted, replace(piece, ways=outcome.ways))
             for scenario, found in outcome.mismatches:
                 click.echo(f"{scenario['id']}: {len(found)} mismatches")
                 for mismatch in found[:5]:
@@ -141,7 +147,8 @@ def main(
 
 
 def _shrink(oracle: Oracle, answerer: Answerer, scenario: Scenario, found: list[Mismatch]) -> None:
-    small = shrunk(oracle, answerer, scenario, found)
+    judge = every_way(answerer, 0) if found[0].path == WAYS else one_way(answerer)
+    small = shrunk(oracle, judge, scenario, found)
     path = write_regression(oracle, small, BUILD / "mismatches")
     click.echo(f"  shrunk to {path}")
 

@@ -4,6 +4,7 @@ use crate::cycle::{self, Judged};
 use crate::diagnosis::Diagnosis;
 use crate::filtering::Rejection;
 use crate::gang::{Places, Shortage};
+use crate::intern::Symbol;
 use crate::memo::Refusal;
 use crate::memos::{DEFAULT_BUDGET, Memos};
 use crate::pick::{Choose, draw};
@@ -136,9 +137,11 @@ impl Engine {
         added.map_err(|error| format!("pod: {error}"))
     }
 
-    /// Removes a pod with everything assumed for it.
+    /// Removes a pod, and if it was not bound, everything assumed for it.
     pub fn remove_pod(&mut self, pod: PodId) {
-        self.forget(pod);
+        if self.snap.pods[pod].node_name == Symbol::EMPTY {
+            self.forget(pod);
+        }
         self.concerns.remove(&pod);
         self.snap.remove_pod(pod);
     }

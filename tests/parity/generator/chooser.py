@@ -25,13 +25,13 @@ class SeededChooser:
     """Choices from a seed: fast, reproducible, not shrinkable."""
 
     def __init__(self, seed: int | str) -> None:
-        self._random = Random(seed)
+        self._random = Random(seed).random
 
     def integer(self, low: int, high: int) -> int:
-        return low + int(self._random.random() * (high - low + 1))
+        return low + int(self._random() * (high - low + 1))
 
     def pick(self, options: Sequence[T]) -> T:
-        return options[int(self._random.random() * len(options))]
+        return options[int(self._random() * len(options))]
 
 
 class DrawnChooser:

@@ -11,10 +11,14 @@ from tests.parity.generator.cluster import draw_cluster, make_demanding
 from tests.parity.generator.nodes import draw_node, draw_node_labels
 from tests.parity.generator.pods import bind, draw_pod
 from tests.parity.generator.selectors import draw_pod_labels
+from tests.parity.generator.topology import REQUIRED, pod_terms
 from tests.parity.generator.world import TRAITS, Object, World, draw_traits
 
 # Families that a sequence plays less often than a judgement: they leave little to choose from.
 RARE = ("volumes", "limits", "features", "pins", "inline", "full", "ports")
+
+CANARY = {"release": "canary"}
+RACK = "example.com/rack"
 
 
 def draw_tier_b(c: Chooser, name: str) -> Object:
@@ -51,10 +55,13 @@ class Sequence:
     def draw(self) -> None:
         c = self.w.c
         self._draw_templates()
+        if self.w.often("interpod", 25):
+            self._move_to_racks()
         large = self.w.has("large")
         for number in range(c.pick((40, 30, 60, 90)) if large else c.pick((40, 30, 60, 90, 140, 200))):
             if number and chance(c, 14):
-                c.pick(EVENTS)(self)
+                event = c.pick(EVENTS)
+                (_update_node if "racks" in self.extra and chance(c, 50) else event)(self)
             self._schedule(number)
         self._settle_and_retry()
 
@@ -62,8 +69,7 @@ class Sequence:
         c = self.w.c
         templates = self.w.scenario.setdefault("templates", {})
         for number in range(c.integer(1, 6)):
-            pod, _ = draw_pod(self.w, "template")
-            pod["metadata"].pop("uid")
+            pod = self._similar() if number and chance(c, 30) else self._new_template()
             name = f"t{number}"
             if self.w.has("contention") and number and chance(c, 50):
                 make_demanding(self.w, pod)
@@ -71,6 +77,29 @@ class Sequence:
                 pod["spec"]["priority"] = c.pick((1000, 100))
             templates[name] = pod
             self.templates.append(name)
+
+    def _new_template(self) -> Object:
+        pod, _ = draw_pod(self.w, "template")
+        pod["metadata"].pop("uid")
+        return pod
+
+    def _similar(self) -> Object:
+        """Another template but for a label or priority: pods of both are alike unless somebody asks."""
+        c = self.w.c
+        pod = copy.deepcopy(self.w.scenario["templates"][c.pick(self.templates)])
+        if self.w.has("priorities") and chance(c, 60):
+            pod["spec"]["priority"] = c.pick(words.PRIORITIES)
+        else:
+            pod["metadata"]["labels"] |= CANARY
+        return pod
+
+    def _move_to_racks(self) -> None:
+        """Let all affinity terms be about a label that no node has, until an update of a node brings it."""
+        self.extra.add("racks")
+        pods = [*self.w.all("pods"), *self.w.scenario["templates"].values()]
+        for pod in pods:
+            for term in pod_terms(pod):
+                term["topologyKey"] = RACK
 
     def _schedule(self, number: int) -> None:
         template = self.w.c.pick(self.templates)
@@ -111,7 +140,9 @@ def _update_node(s: Sequence) -> None:
     node = copy.deepcopy(s.nodes[name])
     fresh = draw_node(s.w, name)
     kind = s.w.c.integer(0, 4)
-    if kind == 0:
+    if "racks" in s.extra and chance(s.w.c, 60):
+        _move_rack(s, node["metadata"]["labels"])
+    elif kind == 0:
         labels = draw_node_labels(s.w, name)
         if any(labels.get(k) != node["metadata"]["labels"].get(k) for k in (words.ZONE, words.REGION)):
             s.extra.add("staleOrder")
@@ -127,6 +158,11 @@ def _update_node(s: Sequence) -> None:
     s.nodes[name] = node
     s.steps.append({"op": "updateNode", "node": node})
     s.touch_nodes()
+
+
+def _move_rack(s: Sequence, labels: dict[str, str]) -> None:
+    if labels.pop(RACK, None) is None:
+        labels[RACK] = s.w.c.pick(("r1", "r2"))
 
 
 def _delete_node(s: Sequence) -> None:
@@ -145,6 +181,10 @@ def _delete_node(s: Sequence) -> None:
 def _add_pod(s: Sequence) -> None:
     pod, _ = draw_pod(s.w, f"foreign-{s.w.number()}")
     pod["spec"]["schedulerName"] = "someone-else"
+    if s.w.often("interpod", 40):  # the first to ask for this label
+        selector = {"matchLabels": dict(CANARY)}
+        term = {"topologyKey": words.ZONE, "labelSelector": selector, "namespaceSelector": {}}
+        pod["spec"]["affinity"] = {"podAntiAffinity": {REQUIRED: [term]}}
     bind(s.w, pod, s.w.c.pick(list(s.nodes)))
     s.steps.append({"op": "addPod", "pod": pod})
 

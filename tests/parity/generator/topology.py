@@ -70,6 +70,14 @@ def draw_interpod(w: World, namespace: str, labels: dict[str, str]) -> Object:
     return affinity
 
 
+def pod_terms(pod: Object) -> list[Object]:
+    """Every affinity term of a pod about other pods."""
+    affinity = pod["spec"].get("affinity", {})
+    sides = [affinity.get("podAffinity", {}), affinity.get("podAntiAffinity", {})]
+    required = [term for side in sides for term in side.get(REQUIRED, [])]
+    return required + [wish["podAffinityTerm"] for side in sides for wish in side.get(PREFERRED, [])]
+
+
 def _term(c: Chooser, namespace: str, labels: dict[str, str]) -> Object:
     term: Object = {"topologyKey": c.pick(TOPOLOGY_KEYS)}
     selector = {"matchLabels": {"app": labels["app"]}} if chance(c, 35) else draw_selector(c)

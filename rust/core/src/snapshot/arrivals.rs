@@ -253,13 +253,14 @@ impl Snapshot {
 
     pub fn remove_pod(&mut self, id: PodId) {
         let Some(pod) = self.pods.get(id) else { return };
+        let bound = pod.node_name != Symbol::EMPTY;
         if pod.row.is_some() {
             self.unplace(id);
         }
         self.stop_waiting(id);
         self.nominations.set(id, None);
         self.groups.leave(id);
-        self.forget_reservations(id);
+        self.forget_reservations(id, bound);
         if let Some(pod) = self.pods.remove(id) {
             self.forget_record(&pod);
         }

@@ -32,6 +32,15 @@ impl Images {
         self.0.get(&name)
     }
 
+    /// Whether an image that is on this row alone still has the size that a node gave it which no longer
+    /// has it: upstream forgets and notes the images of a node at every update, also where none changed.
+    pub(super) fn resized(&self, row: Row, list: &[(Symbol, i64)]) -> bool {
+        list.iter().any(|(name, size)| {
+            let image = self.get(*name);
+            image.is_some_and(|image| image.size != *size && image.rows == [row])
+        })
+    }
+
     /// A node's list (names and sizes) went from `before` to `after`. The old list goes first: an image
     /// that was only here takes its new size.
     pub(super) fn replace(&mut self, row: Row, before: &[(Symbol, i64)], after: &[(Symbol, i64)]) {

@@ -195,7 +195,7 @@ impl Snapshot {
     /// Keeps the images in step after a node's list went from `before` to its present one.
     fn count_images(&mut self, before: &NodeInfo, row: Row) {
         let after = &self.nodes.info[row as usize].images;
-        if before.images != *after {
+        if before.images != *after || self.images.resized(row, after) {
             self.images.replace(row, &before.images, after);
             self.changes.push(Change::World);
         }

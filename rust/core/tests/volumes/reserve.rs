@@ -1,7 +1,7 @@
 //! Reserve, Unreserve and PreBind.
 
 use crate::storage::{CSI, HOST, NAME, local, world};
-use crate::support::{Judged, World, bound, claim, ok, pod, unresolvable, volume, with};
+use crate::support::{Judged, World, bound, claim, ok, on, pod, unresolvable, volume, with};
 use podium_core::overlay::Overlay;
 use podium_core::snapshot::volumes::{BindAction, all_bound, pre_bind};
 use podium_core::snapshot::{Change, Kind, PodId, Row};
@@ -91,6 +91,45 @@ fn a_claim_to_be_provisioned_keeps_to_its_node() {
     unreserve(&mut world, sharer);
     assert_eq!(world.judge(NAME, first), Judged::Rows(vec![ok(); 3]));
     unreserve(&mut world, sharer);
+}
+
+/// kube-scheduler takes back what it assumed for a pod only while it has not bound it.
+#[test]
+fn what_a_bound_pod_was_promised_stands_when_it_is_gone() {
+    for bound in [true, false] {
+        let mut world = stocked();
+        let none = unresolvable(MATCH);
+        let user = pod("user", &["one", "csi-one"]);
+        let first = world.pod(&user);
+        reserve(&mut world, first, 0).expect("node a has a volume");
+        if bound {
+            world.update(first, &with(user.clone(), on("a")));
+        }
+        world.snap.remove_pod(first);
+        let next = world.pod(&user);
+        let expected = match bound {
+            true => vec![ok(), none.clone(), none],
+            false => vec![ok(), ok(), none],
+        };
+        assert_eq!(world.judge(NAME, next), Judged::Rows(expected), "{bound}");
+        reserve(&mut world, next, 0).expect("node a still has it");
+        unreserve(&mut world, next);
+        let volumes = &world.snap.volumes.assumptions.volumes;
+        assert_eq!(
+            volumes.len(),
+            usize::from(bound),
+            "until the API says something"
+        );
+        for name in ["a", "b"] {
+            world.volume(&local(&format!("v-{name}"), "wait", "5Gi", name));
+        }
+        let later = json!({"metadata": {"resourceVersion": "8"}});
+        world.claim(&with(claim("csi-one", "csi", "1Gi"), later));
+        assert_eq!(
+            world.snap.volumes.assumptions,
+            stocked().snap.volumes.assumptions
+        );
+    }
 }
 
 fn bind(volume: &str, claim: &str, version: &str) -> BindAction {

@@ -80,6 +80,11 @@ impl World {
         self.snap.add_pod(&pod)
     }
 
+    pub(crate) fn update(&mut self, id: PodId, object: &Value) {
+        let pod: object::Pod = serde_json::from_value(object.clone()).expect("a pod");
+        self.snap.update_pod(id, &pod);
+    }
+
     pub(crate) fn filter(&mut self, name: &str, pod: PodId) -> Result<Box<dyn Filter>, Judged> {
         let plugin = self.plugin(name, &Value::Null);
         match plugin.pre_filter(&self.snap, &self.snap.pods[pod]) {

@@ -12,6 +12,9 @@ use std::collections::BTreeMap;
 pub struct Held<T> {
     pub value: T,
     pub holders: Vec<PodId>,
+    /// Whether a pod that was bound and is gone rested on it: then it stands until the API says something
+    /// else, as upstream, which takes back only what it assumed for pods that it did not bind.
+    pub kept: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -57,12 +60,28 @@ pub struct Provision {
 }
 
 impl<T> Held<T> {
-    /// Takes one holding of the pod away; whether nobody is left.
+    /// A promise, and the first pod that rests on it.
+    pub(super) fn by(value: T, pod: PodId) -> Self {
+        Held {
+            value,
+            holders: vec![pod],
+            kept: false,
+        }
+    }
+
+    /// Takes one holding of the pod away; whether nothing rests on it any more.
     fn release(&mut self, pod: PodId) -> bool {
         if let Some(at) = self.holders.iter().rposition(|holder| *holder == pod) {
             self.holders.remove(at);
         }
-        self.holders.is_empty()
+        self.holders.is_empty() && !self.kept
+    }
+
+    /// Takes all holdings of a pod away that leaves, and what it rested on behind.
+    fn keep(&mut self, pod: PodId) {
+        let before = self.holders.len();
+        self.holders.retain(|holder| *holder != pod);
+        self.kept |= self.holders.len() < before;
     }
 }
 
@@ -86,6 +105,22 @@ impl Assumptions {
     pub(super) fn release_volume(&mut self, volume: Slot, pod: PodId) -> bool {
         let held = self.volumes.get_mut(&volume);
         held.is_some_and(|held| held.release(pod))
+    }
+
+    /// A pod that was bound is gone: what was assumed for it stands, its handle may become another pod's.
+    pub(super) fn keep(&mut self, pod: PodId) {
+        for reservation in self.reservations.remove(&pod).unwrap_or_default() {
+            for binding in reservation.bindings {
+                if let Some(held) = self.volumes.get_mut(&binding.volume) {
+                    held.keep(pod);
+                }
+            }
+            for provision in reservation.provisions {
+                if let Some(held) = self.claims.get_mut(&provision.claim) {
+                    held.keep(pod);
+                }
+            }
+        }
     }
 
     pub(super) fn release_claim(&mut self, claim: ClaimKey, pod: PodId) {

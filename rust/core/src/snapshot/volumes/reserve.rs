@@ -58,8 +58,13 @@ impl Snapshot {
         }
     }
 
-    /// The pod is gone, and its handle may become another pod's.
-    pub(in crate::snapshot) fn forget_reservations(&mut self, pod: PodId) {
+    /// The pod is gone, and its handle may become another pod's. What was assumed for it goes along if it
+    /// was not bound.
+    pub(in crate::snapshot) fn forget_reservations(&mut self, pod: PodId, bound: bool) {
+        if bound {
+            self.volumes.assumptions.keep(pod);
+            return;
+        }
         while self.volumes.assumptions.reservation(pod).is_some() {
             self.unreserve_volumes(pod);
         }
@@ -90,10 +95,7 @@ impl Volumes {
         if binding.held {
             match self.assumptions.volumes.get_mut(&slot) {
                 Some(held) => held.holders.push(pod),
-                None => {
-                    let holders = vec![pod];
-                    self.relist(slot, Some(Held { value, holders }));
-                }
+                None => self.relist(slot, Some(Held::by(value, pod))),
             }
         }
         Some(binding)
@@ -108,12 +110,10 @@ impl Volumes {
             held: claim.selected_node != Some(node),
         };
         if provision.held {
-            let fresh = || Held {
-                value: node,
-                holders: Vec::new(),
-            };
-            let held = self.assumptions.claims.entry(key).or_insert_with(fresh);
-            held.holders.push(pod);
+            match self.assumptions.claims.get_mut(&key) {
+                Some(held) => held.holders.push(pod),
+                None => drop(self.assumptions.claims.insert(key, Held::by(node, pod))),
+            }
         }
         Some(provision)
     }
