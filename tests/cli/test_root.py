@@ -61,7 +61,6 @@ def test_version():
         (["explain"], "-f is needed"),
         (["check"], "nothing to check"),
         (["bench", "--nodes", "0"], "0 is not in the range"),
-        (["bench", "--scenario", "gang3"], "gangs are not supported yet"),
         (["bench", "--scenario", "nothing"], "there are basic, hetero"),
         (["simulate", "--arrivals", "times"], "'times' is not"),
         (["simulate", "--queue-order", "fair"], "'fair' is not"),

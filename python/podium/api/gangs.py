@@ -6,7 +6,7 @@ Four ways lead to one :class:`Description`: a label with the minimum in an annot
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from typing import NamedTuple
 
 from podium.api.objects.base import Object
@@ -24,7 +24,7 @@ _MOST = 2**31 - 1
 _NOTHING: Mapping[str, str] = {}
 
 
-class Way(Enum):
+class Way(StrEnum):
     """How a gang is declared."""
 
     LABEL = "label"

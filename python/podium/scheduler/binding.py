@@ -30,7 +30,7 @@ from podium.scheduler.failures import Failures, Refusal
 from podium.scheduler.inbox import Inbox
 from podium.scheduler.observer import Observer
 from podium.scheduler.state import Entry, State
-from podium.scheduler.waiting import SECOND, WaitingRoom
+from podium.scheduler.waiting import SECOND, HeldPod, WaitingRoom
 
 DEFAULT_BINDER: Final = "DefaultBinder"
 VOLUME_BINDING: Final = "VolumeBinding"
@@ -187,8 +187,15 @@ class Binder:
             self._busy -= assumed.phase is not Phase.WAITING
 
     def take_decisions(self, now: int, actions: list[Action]) -> None:
-        """Let pods whose wait in Permit is over go on or go back, in the order of the decisions."""
-        for held in self.waiting.take():
+        """Let pods whose wait in Permit is over go on or go back, in the order of the decisions.
+
+        Whoever goes back may take others along, so it goes on until nobody is left that was decided.
+        """
+        while taken := self.waiting.take():
+            self._decided(taken, now, actions)
+
+    def _decided(self, taken: Sequence[HeldPod], now: int, actions: list[Action]) -> None:
+        for held in taken:
             assumed = self._assumed.get(held.pod.metadata.uid)
             decision = held.decision
             if decision is not None and self._waited is not None:
@@ -328,6 +335,12 @@ class Binder:
             self._state.announce(entry, _POD_DELETED, now)
             for observer in self._observers:
                 observer.rolled_back(entry, assumed.node, why.message)
+
+    def take_back(self, assumed: Assumed) -> None:
+        """Undo a pod's place in the cycle in which its wait began: nobody has seen it yet, so no event tells."""
+        self._withdraw(assumed)
+        assumed.entry.node = None
+        self._engine.forget(assumed.entry.handle)
 
     def bound_by_another(self, entry: Entry) -> None:
         """Let go of a pod that has turned out to be bound although no binding was asked for."""

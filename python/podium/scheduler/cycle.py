@@ -47,13 +47,15 @@ class Cycle:
     sampling: bool
     feasible: list[str] | None = None
     """The nodes that passed every filter in the last cycle, where the observer wants them."""
+    among: NDArray[np.bool_] | None = None
+    """The nodes that may be chosen, shape (nodes,); None: all. Members of a gang may have to be together."""
 
     def run(
         self, entry: Entry, runner: Runner, now: int, actions: list[Action]
     ) -> tuple[CycleState, Misfit | Unexpected] | None:
         """Run the cycle of a popped pod; returns why no node was found, None if the pod is on its way."""
         state = CycleState(concerned=entry.concerned)
-        found = self._find(entry, runner, state)
+        found = self.find(entry, runner, state)
         if not isinstance(found, int):
             return state, found
         assumed = Assumed(entry, self.engine.node_name(found), runner, state)
@@ -65,7 +67,7 @@ class Cycle:
         self.go_on(assumed, now, actions)
         return None
 
-    def _find(self, entry: Entry, runner: Runner, state: CycleState) -> int | Misfit | Unexpected:
+    def find(self, entry: Entry, runner: Runner, state: CycleState) -> int | Misfit | Unexpected:
         """Return the row of the best node. No view outlives this call, or assuming would copy columns."""
         engine, pod = self.engine, entry.pod
         self.feasible = [] if self.observer.detailed else None
@@ -96,6 +98,8 @@ class Cycle:
         if opened.contested:
             filtered = self._contest(entry, runner, state, opened, filtered)
         feasible = filtered.feasible
+        if self.among is not None:
+            feasible = feasible & self.among
         if self.sampling:
             feasible = engine.sampled(entry.handle, feasible)
         count = np.count_nonzero(feasible)
@@ -184,6 +188,16 @@ class Cycle:
             result = "waiting" if waits else "scheduled"
             self.observer.attempted(Attempt(entry, result, node=node, feasible=self.feasible))
         binder.begin(assumed, now, actions, waits)
+
+    def reserve(self, assumed: Assumed, row: int) -> Refusal | None:
+        """Put a pod on its node's books and run Reserve; returns a refusal; nothing is undone then."""
+        runner = assumed.runner
+        assert runner is not None, "this cycle is for pods with Python plugins"
+        refused = self.engine.assume(assumed.entry.handle, row)
+        if refused is not None:
+            return Refusal("error", f'running Reserve plugin "{refused[0]}": {refused[1]}')
+        status = runner.reserve(assumed.state, assumed.entry.pod, assumed.node)
+        return None if status.is_success else Refusal.on_one_node(status)
 
 
 def _first(opened: Opened, left_out: NDArray[np.bool_] | None) -> NDArray[np.int16]:

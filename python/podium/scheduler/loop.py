@@ -38,6 +38,8 @@ from podium.scheduler.failures import Failures, Refusal
 from podium.scheduler.fit import Misfit, Statuses
 from podium.scheduler.gangs.cycle import NOBODY, Feasible, GangCycle
 from podium.scheduler.gangs.gangs import GROUP, Gangs
+from podium.scheduler.gangs.group import Group
+from podium.scheduler.gangs.one_by_one import OneByOne, Outcome
 from podium.scheduler.handle import Services
 from podium.scheduler.hinting import Hints
 from podium.scheduler.inbox import Inbox
@@ -122,6 +124,7 @@ class Scheduler:
         )
         self._responsible = frozenset(profile.scheduler_name for profile in config.profiles)
         self.gangs, self._gang_cycle = self._make_gangs()
+        self._one_by_one = OneByOne(self.engine, self._cycle, self.profiles)
         self._preempting = False
         self.tries = 0
         """Scheduling cycles so far."""
@@ -245,6 +248,7 @@ class Scheduler:
 
     def _take_requests(self, now: int, actions: list[Action]) -> None:
         """Apply what came from plugins and other threads, in order of arrival."""
+        self.gangs.permit()
         self.binder.take_decisions(now, actions)
         changed = self._columns.take_changed()
         if changed:
@@ -443,10 +447,47 @@ class Scheduler:
         self, batch: Batch, now: int, actions: list[Action], feasible: Feasible = NOBODY
     ) -> None:
         """Bind the members that were kept, and say why the others have no places."""
+        if batch.decision is None and batch.shortage is None:
+            self._python_gang_cycle(self.gangs.by_handle(batch.stopped or 0), now, actions)
+            return
         if batch.kept:
             pods, rows = zip(*batch.kept, strict=True)
             self._bind_placed(pods, rows, now, actions)
         self._preempting |= self._gang_cycle.failed(batch, now, actions, feasible)
+
+    def _python_gang_cycle(self, group: Group, now: int, actions: list[Action]) -> None:
+        """Run the cycle of a popped gang with a member that Python plugins concern."""
+        outcome, fitting = self._one_by_one.place(group)
+        if outcome.placed:
+            self._permit_together(group, outcome, now, actions)
+        if outcome.refused is not None:
+            self._gang_cycle.refused(group, outcome, fitting, now, actions)
+
+    def _permit_together(self, group: Group, outcome: Outcome, now: int, actions: list[Action]) -> None:
+        """Hold placed members in Permit until nothing else holds one; a refusal takes all of them back."""
+        hold, placed = self.gangs.wait_of(group), outcome.placed
+        self.gangs.given_nodes([each.entry for each in placed], held=True)
+        for at, assumed in enumerate(placed):
+            if not self._one_by_one.permit(outcome, assumed, hold, now, actions):
+                self._one_by_one.undo(placed[at:])
+                for earlier in reversed(placed[:at]):
+                    if self.binder.of(earlier.entry.pod.metadata.uid) is earlier:
+                        self.binder.take_back(earlier)
+                self.gangs.turned_away(group, [each.entry for each in placed])
+                return
+        if outcome.refused is None:
+            self.engine.settle(GROUP | group.handle)
+        self.observer.placed([each.entry for each in placed], [each.node for each in placed])
+        if self.observer.detailed:
+            self._show(outcome)
+
+    def _show(self, outcome: Outcome) -> None:
+        result = "waiting" if outcome.waits else "scheduled"
+        for at, assumed in enumerate(outcome.placed):
+            entry = assumed.entry
+            feasible = outcome.feasible.get(entry.pod.metadata.uid)
+            attempt = Attempt(entry, result, node=assumed.node, feasible=feasible, together=at > 0)
+            self.observer.attempted(attempt)
 
     def _begin_binding(self, batch: Batch, now: int, actions: list[Action]) -> None:
         self._bind_placed(batch.pods.tolist(), batch.rows.tolist(), now, actions)

@@ -7,7 +7,7 @@ loop takes them at the start of its next cycle.
 import heapq
 import itertools
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from podium.api import Pod
 from podium.framework.duration import Duration
@@ -84,6 +84,10 @@ class WaitingRoom:
         held = self._held.get(uid)
         return held if held is not None and held.decision is None else None
 
+    def holds(self, uid: str) -> bool:
+        """Whether a pod is here still, decided or not."""
+        return uid in self._held
+
     def __iter__(self) -> Iterator[HeldPod]:
         """Walk over the undecided pods, in the order in which they came."""
         with self._lock:
@@ -96,6 +100,21 @@ class WaitingRoom:
             if not held.pending and held.decision is None:
                 held.decision = SUCCESS
                 self._inbox.append(held)
+
+    def allow_together(self, uids: Iterable[str], plugin: str) -> bool:
+        """Let pods go on that wait for this plugin alone, all of them or none; returns whether they do.
+
+        None goes on if one of them is decided already, or is held by another plugin too.
+        """
+        with self._lock:
+            pods = [held for uid in uids if (held := self._held.get(uid)) is not None]
+            if not all(held.decision is None and held.pending.keys() <= {plugin} for held in pods):
+                return False
+            for held in pods:
+                held.pending.clear()
+                held.decision = SUCCESS
+            self._inbox += pods
+            return True
 
     def decide(self, held: HeldPod, status: Status) -> bool:
         """End the wait of a pod; returns whether this was the first word."""

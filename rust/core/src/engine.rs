@@ -160,6 +160,13 @@ impl Engine {
         self.concerns.get(&pod).map(|caller| caller.kind)
     }
 
+    /// Whether plugins of the caller's have a say about a pod.
+    pub(crate) fn needs_caller(&self, pod: PodId) -> bool {
+        let profile = self.profile_of(pod);
+        profile.is_some_and(|(_, profile)| profile.needs_caller)
+            && self.concern(pod) != Some(Concern::Nothing)
+    }
+
     /// The profile that is responsible for a pod.
     pub fn profile_of(&self, pod: PodId) -> Option<(usize, Arc<Profile>)> {
         let name = self.snap.pods[pod].template.scheduler_name;
@@ -503,11 +510,14 @@ impl Engine {
         self.queue.pop(tenants.map(|tenants| &mut tenants.shares))
     }
 
-    /// Places a group, unless its tenant may not have what it asks for. Filters and scores of the caller's
-    /// plugins have no say in it.
+    /// Places a group, unless its tenant may not have what it asks for, or the caller's plugins have a
+    /// say in it.
     pub fn popped_group(&mut self, group: Entity, now: Nanos) -> Result<Places, Stopped> {
         if let Some(rejection) = self.refused_to_tenant(group) {
             return Err(Stopped::with(group, self.rejected(&rejection)));
+        }
+        if self.caller_judges(group) {
+            return Err(Stopped::for_caller(group));
         }
         match self.run_group(group, now) {
             (places, None) => Ok(places),

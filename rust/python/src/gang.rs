@@ -168,13 +168,15 @@ impl Engine {
         let mut engine = self.lock()?;
         let entity = Entity::group(group);
         let known = engine.snap.groups.get(GroupId(group));
+        // Only tenants ask how much it is.
+        let is_fair = engine.snap.tenants.is_some();
         let ticket = Ticket {
             priority: known.map_or(0, |known| known.priority),
             since,
             created,
             lane: engine.lane(entity),
             completing,
-            request: Some(engine.amounts_of(GroupId(group))),
+            request: is_fair.then(|| engine.amounts_of(GroupId(group))),
             ..Ticket::default()
         };
         engine.queue.add(entity, ticket);

@@ -9,6 +9,7 @@ from podium.framework.config import GangSettings
 from podium.scheduler.failures import Failures, Refusal
 from podium.scheduler.gangs.gangs import GROUP, Gangs
 from podium.scheduler.gangs.group import Group, Phase
+from podium.scheduler.gangs.one_by_one import Outcome
 from podium.scheduler.gangs.reserve import Reservation
 from podium.scheduler.observer import Attempt
 from podium.scheduler.state import Entry, State
@@ -60,6 +61,20 @@ class GangCycle:
         refusal = Refusal("unschedulable", text, tuple(shortage.plugins))
         self._end(group, refusal, victims, nominated, now, actions, feasible)
         return bool(victims)
+
+    def refused(self, group: Group, outcome: Outcome, fitting: int, now: int, actions: list[Action]) -> None:
+        """Report a gang that lacks places because Python plugins, or others, refuse a member.
+
+        Nobody is evicted for it: the simulation could not ask those plugins.
+        """
+        assert outcome.refused is not None, "only what was refused has failed"
+        entry, why = outcome.refused
+        text = (
+            f"gang {group.name}: {fitting} of {outcome.need} members fit, "
+            f"{entry.pod.metadata.name} does not: {why.message}"
+        )
+        refusal = Refusal(why.result, text, why.plugins, why.pending)
+        self._end(group, refusal, (), {}, now, actions, outcome.feasible)
 
     def _preempt(self, group: Group, actions: list[Action]) -> tuple[Sequence[Entry], Mapping[str, str]]:
         """Evict whoever is in the way if that makes room for all; returns them, and member -> node."""

@@ -7,19 +7,19 @@ conclusions, once for all that happened.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from podium._core import Engine
 from podium.api import Object, Pod, PriorityClass
 from podium.api.admission.priority import SYSTEM_CLASSES
 from podium.api.gang_status import status_of
-from podium.api.gangs import WAY_OF, GangKey, describe, gang_of, role_of
+from podium.api.gangs import WAY_OF, GangKey, Way, describe, gang_of, role_of
 from podium.cluster.port import Action, Emit, Evict, PatchGroup, PatchStatus
 from podium.framework.config import GangSettings
 from podium.scheduler.ages import creation_time
 from podium.scheduler.gangs.group import Group, Phase
-from podium.scheduler.gangs.members import Verdict, judge, signature
+from podium.scheduler.gangs.members import Signature, Verdict, judge, signature
 from podium.scheduler.observer import Observer
 from podium.scheduler.state import Entry, State
 from podium.scheduler.waiting import WaitingRoom
@@ -31,6 +31,9 @@ GANG: Final = "Gang"
 
 #: The signature of members that say different things.
 _MIXED: Final = "mixed"
+
+#: What gangs by label say, remembered by what each of their members says.
+_VERDICTS: Final = 1024
 
 SECOND: Final = 1_000_000_000
 
@@ -65,6 +68,9 @@ class Gangs(Observer):
         self._timed: dict[GangKey, Group] = {}
         self._silent: dict[GangKey, int] = {}
         """Gangs that are held back, and when their members are to be told why."""
+        self._verdicts: dict[Signature, Verdict] = {}
+        self._held: dict[GangKey, Group] = {}
+        """Gangs with members in Permit."""
         self.state: State | None = None
         self.waiting: WaitingRoom | None = None
         self.outbox: list[Action] = []
@@ -252,9 +258,9 @@ class Gangs(Observer):
         group.woken = True
         self._dirty[key] = group
 
-    def given_nodes(self, entries: Iterable[Entry]) -> None:
-        """Note members that the core has put on nodes; their bindings begin."""
-        touched = {}
+    def given_nodes(self, entries: Iterable[Entry], *, held: bool = False) -> None:
+        """Note members that were put on nodes; their bindings begin, unless they are held in Permit."""
+        touched: dict[int, Group] = {}
         for entry in entries:
             group = entry.group
             if group is not None:
@@ -263,15 +269,20 @@ class Gangs(Observer):
                 if uid in group.surplus:
                     self._drop_surplus(group, uid)
                 else:
-                    touched[group.key] = group
-        for key, group in touched.items():
+                    touched[group.handle] = group
+        for group in touched.values():
             group.woken = False
-            self._dirty[key] = group
             self.counts["placed"] += 1
             group.message = group.nearest = ""
             group.error = False
-            for phase in (Phase.PLACED, Phase.PERMITTED, Phase.BINDING):
-                group.move(phase)
+            if held:
+                group.move(Phase.PLACED)
+                self._held[group.key] = group
+            else:
+                for phase in (Phase.PLACED, Phase.PERMITTED, Phase.BINDING):
+                    group.move(phase)
+            if group.ready or group.need or group.deadline is not None or group.object is not None:
+                self._dirty[group.key] = group
 
     def bound(self, entries: Sequence[Entry]) -> None:
         """Note members whose binding succeeded."""
@@ -298,7 +309,8 @@ class Gangs(Observer):
         group.placed.discard(uid)
         self._dirty[group.key] = group
         self.counts["member_failed"] += 1
-        if uid in group.members and uid not in group.surplus and group.phase is not Phase.ROLLING_BACK:
+        is_binding = group.phase is not Phase.ROLLING_BACK and group.key not in self._held
+        if uid in group.members and uid not in group.surplus and is_binding:
             failures = group.failures[uid] = group.failures.get(uid, 0) + 1
             if failures == 1:
                 self._engine.nominate(entry.handle, node)
@@ -308,6 +320,30 @@ class Gangs(Observer):
         if "timeout" in reason:
             self.counts["timed_out"] += 1
         self._reject_waiting(group, f"member {entry.pod.metadata.name} was turned away: {reason}")
+
+    def permit(self) -> None:
+        """Let gangs go on to their bindings that nobody but their own members has held."""
+        if self.waiting is None or not self._held:
+            return
+        for key, group in list(self._held.items()):
+            waiting = group.placed - group.bound
+            if not self.held_in_permit(group):
+                if not any(self.waiting.holds(uid) for uid in waiting):
+                    del self._held[key]
+            elif (group.bound or not group.need) and self.waiting.allow_together(waiting, GANG):
+                del self._held[key]
+                group.move(Phase.PERMITTED)
+                group.move(Phase.BINDING)
+
+    def turned_away(self, group: Group, entries: Iterable[Entry]) -> None:
+        """Note that members lost their nodes in the cycle that gave them, because Permit refused one."""
+        group.placed.difference_update(entry.pod.metadata.uid for entry in entries)
+        self._held.pop(group.key, None)
+
+    def wait_of(self, group: Group) -> Mapping[str, float]:
+        """Return how long members may be held in Permit, as ``Binder.begin`` wants it."""
+        own = group.description.timeout
+        return {GANG: self._settings.permit_timeout.seconds if own is None else own}
 
     def _reject_waiting(self, group: Group, why: str) -> None:
         if self.waiting is None or not group.placed:
@@ -353,8 +389,7 @@ class Gangs(Observer):
 
     def _describe(self, group: Group) -> None:
         pods = [entry.pod for entry in group.members.values()]
-        said = describe(group.key, group.object, pods, self._settings.min_available)
-        verdict = judge(said, pods, self._class_value(said.class_name))
+        verdict = self._verdict(group, pods)
         before = group.description
         group.description = verdict.description
         if group.floor:
@@ -365,6 +400,24 @@ class Gangs(Observer):
             self._engine.join_group(group.handle, [e.handle for e in group.members.values()], roles)
         # Where members differ in what they say, the next one that comes makes it anew.
         group.signature = signature(pods[0], self._settings) if verdict.uniform else _MIXED
+
+    def _verdict(self, group: Group, pods: Sequence[Pod]) -> Verdict:
+        """Hear the members; gangs by label whose members all say the same need that only once."""
+        said_alike = None
+        if group.key.way is Way.LABEL:
+            signatures = {signature(pod, self._settings) for pod in pods}
+            if len(signatures) == 1:
+                said_alike = signatures.pop()
+                known = self._verdicts.get(said_alike)
+                if known is not None:
+                    return known
+        said = describe(group.key, group.object, pods, self._settings.min_available)
+        verdict = judge(said, pods, self._class_value(said.class_name))
+        if said_alike is not None and not verdict.description.problem:
+            if len(self._verdicts) >= _VERDICTS:
+                self._verdicts.clear()
+            self._verdicts[said_alike] = verdict
+        return verdict
 
     def _tell_core(self, group: Group, verdict: Verdict) -> None:
         description = group.description
@@ -461,6 +514,9 @@ class Gangs(Observer):
             tenants.assign([Waiting(group)])
 
     def _created(self, group: Group) -> int:
+        """Return the age of the oldest member, which decides only between tenants."""
+        if self.state is None or self.state.tenants is None:
+            return 0
         return min(creation_time(entry.pod) for entry in group.members.values())
 
     def _dequeue(self, group: Group) -> None:
@@ -475,6 +531,7 @@ class Gangs(Observer):
         del self._by_handle[group.handle]
         self._timed.pop(group.key, None)
         self._silent.pop(group.key, None)
+        self._held.pop(group.key, None)
 
     def release_surplus(self, now: int) -> bool:
         """Queue members beyond the minimums, now that all minimums have had their turn."""

@@ -13,7 +13,7 @@ the whole gang starts a new epoch.
 """
 
 from collections.abc import Iterator
-from enum import Enum
+from enum import StrEnum
 from typing import Final
 
 from podium.api import Object
@@ -22,7 +22,7 @@ from podium.api.gangs import Description, GangKey
 from podium.scheduler.state import Entry
 
 
-class Phase(Enum):
+class Phase(StrEnum):
     """How far a gang has come."""
 
     GATED = "Gated"

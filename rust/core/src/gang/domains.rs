@@ -5,29 +5,61 @@ use crate::intern::Symbol;
 use crate::resources::ResourceId;
 use crate::snapshot::{Row, Snapshot};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 
 /// Nodes among which a group is placed.
 #[derive(Clone, Debug)]
 pub(super) struct Domain {
     /// Value of the topology keys; empty if it is no domain of one.
     pub(super) name: String,
-    /// Ascending.
-    pub(super) rows: Vec<Row>,
+    /// Ascending; `None`: all nodes.
+    some: Option<Vec<Row>>,
+}
+
+impl Domain {
     /// Whether these are all nodes.
-    pub(super) whole: bool,
+    pub(super) fn whole(&self) -> bool {
+        self.some.is_none()
+    }
+
+    /// Ascending. Collecting all nodes takes longer than placing a small group, so it is done on demand.
+    pub(super) fn rows(&self, snap: &Snapshot) -> Cow<'_, [Row]> {
+        match &self.some {
+            Some(rows) => Cow::Borrowed(rows),
+            None => {
+                let rows = 0..snap.nodes.len() as Row;
+                Cow::Owned(rows.filter(|row| snap.nodes.live[*row as usize]).collect())
+            }
+        }
+    }
+}
+
+/// A domain of a topology key.
+struct Part {
+    name: String,
+    rows: Vec<Row>,
+}
+
+impl From<Part> for Domain {
+    fn from(part: Part) -> Self {
+        Domain {
+            name: part.name,
+            some: Some(part.rows),
+        }
+    }
 }
 
 /// The domains to try, in this order.
 pub(super) fn candidates(snap: &Snapshot, request: &Request) -> Vec<Domain> {
     if request.together.keys.is_empty() {
-        return vec![everywhere(snap)];
+        return vec![everywhere()];
     }
     let mut domains = partition(snap, &request.together.keys);
     if let Some(anchor) = request.anchored.first() {
         domains.retain(|domain| domain.rows.contains(anchor));
     }
     let wanted = Wanted::new(snap, request);
-    let mut rated: Vec<(f64, Domain)> = domains
+    let mut rated: Vec<(f64, Part)> = domains
         .into_iter()
         .map(|domain| (wanted.fill(snap, &domain.rows), domain))
         .collect();
@@ -35,28 +67,29 @@ pub(super) fn candidates(snap: &Snapshot, request: &Request) -> Vec<Domain> {
     let mut tried: Vec<Domain> = rated
         .iter()
         .filter(|(fill, _)| *fill <= 1.0 || !wanted.is_certain)
-        .map(|(_, domain)| domain.clone())
+        .map(|(_, domain)| Domain {
+            name: domain.name.clone(),
+            some: Some(domain.rows.clone()),
+        })
         .collect();
     if request.together.preferred {
         tried.extend(unions(rated));
-        tried.push(everywhere(snap));
+        tried.push(everywhere());
     } else if tried.is_empty() {
         // None has room: the roomiest, which is the last, says best what is missing.
-        tried.extend(rated.pop().map(|(_, domain)| domain));
+        tried.extend(rated.pop().map(|(_, domain)| domain.into()));
     }
     tried
 }
 
-fn everywhere(snap: &Snapshot) -> Domain {
-    let rows = (0..snap.nodes.len() as Row).filter(|row| snap.nodes.live[*row as usize]);
+fn everywhere() -> Domain {
     Domain {
         name: String::new(),
-        rows: rows.collect(),
-        whole: true,
+        some: None,
     }
 }
 
-fn partition(snap: &Snapshot, keys: &[Symbol]) -> Vec<Domain> {
+fn partition(snap: &Snapshot, keys: &[Symbol]) -> Vec<Part> {
     let mut by_value: FxHashMap<Vec<Symbol>, Vec<Row>> = FxHashMap::default();
     for row in 0..snap.nodes.len() as Row {
         let labels = &snap.nodes.info(row).labels;
@@ -71,17 +104,16 @@ fn partition(snap: &Snapshot, keys: &[Symbol]) -> Vec<Domain> {
     };
     by_value
         .into_iter()
-        .map(|(values, rows)| Domain {
+        .map(|(values, rows)| Part {
             name: name(values),
             rows,
-            whole: false,
         })
         .collect()
 }
 
 /// The 2, 4, 8 … roomiest domains together, while that is not all of them.
-fn unions(rated: Vec<(f64, Domain)>) -> Vec<Domain> {
-    let roomiest: Vec<Domain> = rated.into_iter().rev().map(|(_, domain)| domain).collect();
+fn unions(rated: Vec<(f64, Part)>) -> Vec<Domain> {
+    let roomiest: Vec<Part> = rated.into_iter().rev().map(|(_, domain)| domain).collect();
     let sizes = std::iter::successors(Some(2), |size| Some(size * 2));
     let sizes = sizes.take_while(|size| *size < roomiest.len());
     sizes
@@ -94,8 +126,7 @@ fn unions(rated: Vec<(f64, Domain)>) -> Vec<Domain> {
             let names: Vec<&str> = roomiest[..size].iter().map(|d| d.name.as_str()).collect();
             Domain {
                 name: names.join("+"),
-                rows,
-                whole: false,
+                some: Some(rows),
             }
         })
         .collect()

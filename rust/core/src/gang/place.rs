@@ -7,7 +7,7 @@ use super::search::{self, Class, Problem};
 use super::shortage::Shortage;
 use super::transaction::Transaction;
 use super::within::schedule_within;
-use super::{GroupId, Places, Request, Role};
+use super::{Group, GroupId, Places, Request, Role};
 use crate::engine::{Engine, Outcome};
 use crate::memos::Memos;
 use crate::snapshot::{PodId, Row};
@@ -54,8 +54,11 @@ impl Engine {
     }
 
     pub fn request_of(&self, group: GroupId, attempt: u64) -> Request {
-        let known = self.snap.groups.get(group).cloned().unwrap_or_default();
-        known.request(&self.snap.pods, attempt)
+        let pods = &self.snap.pods;
+        match self.snap.groups.get(group) {
+            Some(known) => known.request(pods, attempt),
+            None => Group::default().request(pods, attempt),
+        }
     }
 }
 
@@ -244,11 +247,11 @@ impl Stage<'_> {
 impl Stage<'_> {
     fn anywhere(&self, engine: &mut Engine, pod: PodId) -> Outcome {
         let attempt = self.request.attempt;
-        if self.domain.whole {
-            engine.schedule(pod, attempt)
-        } else {
-            schedule_within(engine, pod, attempt, &self.domain.rows)
+        if self.domain.whole() {
+            return engine.schedule(pod, attempt);
         }
+        let rows = self.domain.rows(&engine.snap);
+        schedule_within(engine, pod, attempt, &rows)
     }
 
     /// A node other than those where the pod's binding failed.
@@ -264,7 +267,7 @@ impl Stage<'_> {
         if failed.is_empty() {
             return None;
         }
-        let mut rows = self.domain.rows.clone();
+        let mut rows = self.domain.rows(&engine.snap).into_owned();
         rows.retain(|row| !failed.contains(row));
         let outcome = schedule_within(engine, pod, self.request.attempt, &rows);
         matches!(outcome, Outcome::Placed { .. }).then_some(outcome)
@@ -305,7 +308,8 @@ fn problem(engine: &Engine, request: &Request) -> Problem {
 /// Searches for an arrangement where the greedy order failed.
 fn arrange(engine: &mut Engine, request: &Request, tx: &mut Transaction, domain: &Domain) -> bool {
     let problem = problem(engine, request);
-    let by_amounts = Amounts::new(engine, &problem, &domain.rows);
+    let rows = domain.rows(&engine.snap);
+    let by_amounts = Amounts::new(engine, &problem, &rows);
     if let Some(mut world) = by_amounts {
         // Members that are alike fill every node in any order: the greedy one showed all there is.
         let found = match problem.classes.len() {
@@ -323,7 +327,7 @@ fn arrange(engine: &mut Engine, request: &Request, tx: &mut Transaction, domain:
             return true;
         }
     }
-    let mut world = Evaluated::new(engine, tx, &problem, &domain.rows);
+    let mut world = Evaluated::new(engine, tx, &problem, &rows);
     search::search(&mut world, &problem).is_some()
 }
 

@@ -42,6 +42,14 @@ impl Group {
         })
     }
 
+    /// Members that may be placed.
+    pub fn without_node<'a>(&'a self, pods: &'a Pods) -> impl Iterator<Item = (PodId, Role)> + 'a {
+        self.members.iter().copied().filter(|(id, _)| {
+            let pod = pods.get(*id);
+            pod.is_some_and(|pod| pod.row.is_none() && !pod.terminating)
+        })
+    }
+
     /// What is missing from the minimum, and who can fill it.
     pub fn request(&self, pods: &Pods, attempt: u64) -> Request {
         let held: Vec<_> = self.holding(pods).collect();
@@ -51,18 +59,9 @@ impl Group {
                 *need = need.saturating_sub(1);
             }
         }
-        let free = |id: &PodId| {
-            let pod = pods.get(*id);
-            pod.is_some_and(|pod| pod.row.is_none() && !pod.terminating)
-        };
         let in_roles = role_needs.iter().sum();
         Request {
-            members: self
-                .members
-                .iter()
-                .copied()
-                .filter(|(id, _)| free(id))
-                .collect(),
+            members: self.without_node(pods).collect(),
             need: self.min.saturating_sub(held.len()).max(in_roles),
             role_needs,
             together: self.together.clone(),

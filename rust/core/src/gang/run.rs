@@ -27,6 +27,16 @@ impl Engine {
         (places, shortage)
     }
 
+    /// Whether plugins of the caller's have a say in where a member goes.
+    pub(crate) fn caller_judges(&self, group: Entity) -> bool {
+        let group = group.number().map(GroupId);
+        let Some(group) = group.and_then(|id| self.snap.groups.get(id)) else {
+            return false;
+        };
+        let mut members = group.without_node(&self.snap.pods);
+        members.any(|(pod, _)| self.needs_caller(pod))
+    }
+
     /// What the members that a group needs ask for together.
     pub fn amounts_of(&self, group: GroupId) -> Arc<Amounts> {
         let request = self.request_of(group, 0);

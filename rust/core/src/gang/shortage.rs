@@ -127,7 +127,8 @@ impl Shortage {
                 shortage.message = diagnosis.message("");
                 shortage.plugins.clone_from(&diagnosis.plugins);
                 let missing = request.need - placeable.min(request.need);
-                shortage.measure(engine, *pod, missing.max(1), &domain.rows, &own);
+                let rows = domain.rows(&engine.snap);
+                shortage.measure(engine, *pod, missing.max(1), &rows, &own);
             }
             Outcome::Placed { .. } => {}
         }
