@@ -337,7 +337,7 @@ class Binder:
                 observer.rolled_back(entry, assumed.node, why.message)
 
     def take_back(self, assumed: Assumed) -> None:
-        """Undo a pod's place in the cycle in which its wait began: nobody has seen it yet, so no event tells."""
+        """Undo a place in the cycle in which its wait began: nobody has seen it yet, so no event tells."""
         self._withdraw(assumed)
         assumed.entry.node = None
         self._engine.forget(assumed.entry.handle)

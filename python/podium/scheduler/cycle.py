@@ -6,6 +6,7 @@
 The core answers for the native plugins with one array per step; each Python plugin is called once per point.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -47,6 +48,8 @@ class Cycle:
     sampling: bool
     feasible: list[str] | None = None
     """The nodes that passed every filter in the last cycle, where the observer wants them."""
+    placed: Callable[[Sequence[Entry]], None] | None = None
+    """Hears of each pod that has passed Permit, or is held there, before its binding cycle begins."""
     among: NDArray[np.bool_] | None = None
     """The nodes that may be chosen, shape (nodes,); None: all. Members of a gang may have to be together."""
 
@@ -184,6 +187,8 @@ class Cycle:
             binder.roll_back(assumed, Refusal.on_one_node(outcome.status), now, actions)
             return
         self.observer.placed([entry], [node])
+        if self.placed is not None:
+            self.placed([entry])
         if self.observer.detailed:
             result = "waiting" if waits else "scheduled"
             self.observer.attempted(Attempt(entry, result, node=node, feasible=self.feasible))

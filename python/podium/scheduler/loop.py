@@ -124,6 +124,7 @@ class Scheduler:
         )
         self._responsible = frozenset(profile.scheduler_name for profile in config.profiles)
         self.gangs, self._gang_cycle = self._make_gangs()
+        self._cycle.placed = self.gangs.given_nodes
         self._one_by_one = OneByOne(self.engine, self._cycle, self.profiles)
         self._preempting = False
         self.tries = 0

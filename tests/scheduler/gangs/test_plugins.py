@@ -108,9 +108,7 @@ def test_deleting_a_member_sends_the_others_back():
 
 @pytest.mark.parametrize("seconds", [0, 1, 60, 3600])
 def test_20_time_is_over_when_it_was_said_to_be(seconds):
-    world = World(
-        plugin("Holds", [], permit=waits(10_000)), settings=f"gangs: {{permitTimeout: {seconds}s}}"
-    )
+    world = World(plugin("Holds", [], permit=waits(10_000)), settings=f"gangs: {{permitTimeout: {seconds}s}}")
     world.add(*gang()).run()
     if seconds:
         world.cluster.advance(seconds * SECOND - SECOND // 2)

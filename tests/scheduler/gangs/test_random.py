@@ -5,8 +5,10 @@ import random
 from collections import Counter
 
 import pytest
+from podium.framework import Status
 
 from tests.scheduler.gangs.world import GPU, World, member, node
+from tests.scheduler.world import plugin
 
 TOTALS: Counter[str] = Counter()
 
@@ -14,13 +16,18 @@ TOTALS: Counter[str] = Counter()
 class Chance:
     """One random history; everything comes from the seed."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, *, held=False):
+        """Begin; ``held`` has a plugin that sometimes lets a member wait in Permit until its time is over."""
         self.chance = random.Random(seed)
-        self.fail = 0.0
+        self.fail = self.hold = 0.0
         self.names = itertools.count()
-        self.world = World(
-            *(self.machine(number) for number in range(self.chance.randint(1, 6))), bind_fails=self.bind_fails
-        )
+        self.shapes = 1 if held else 2
+        plugins = [plugin("Holds", [], points=("permit",), permit=self.permit)] if held else []
+        machines = [self.machine(number) for number in range(self.chance.randint(1, 6))]
+        self.world = World(*machines, bind_fails=self.bind_fails, plugins=plugins)
+
+    def permit(self, *_):
+        return Status.wait(5, "hold on") if self.chance.random() < self.hold else None
 
     def machine(self, number):
         return node(f"n{number}", gpu=str(self.chance.randint(1, 4)), cpu=str(self.chance.randint(2, 8)))
@@ -33,7 +40,9 @@ class Chance:
         minimum = self.chance.randint(1, size)
         name = f"g{next(self.names)}x"
         priority = self.chance.choice([0, 0, 10])
-        shapes = [(str(self.chance.randint(0, 2)), str(self.chance.randint(1, 3))) for _ in range(2)]
+        shapes = [
+            (str(self.chance.randint(0, 2)), str(self.chance.randint(1, 3))) for _ in range(self.shapes)
+        ]
         pods = []
         for number in range(size):
             gpu, cpu = self.chance.choice(shapes)
@@ -66,11 +75,12 @@ class Chance:
         for _ in range(steps):
             self.chance.choice(actions)()
             self.fail = self.chance.choice([0, 0, 0.4])
+            self.hold = self.chance.choice([0, 0.2])
             if self.chance.random() < 0.6:
                 self.world.settle(self.chance.choice([1, 3, None]))
             else:
                 self.world.until(self.world.now + self.chance.randint(1, 40))
-        self.fail = 0
+        self.fail = self.hold = 0
         # Longer than any grace, backoff and stay in the unschedulable pool.
         self.world.until(self.world.now + 500)
 
@@ -123,9 +133,7 @@ def check(world):
             assert not fits(asks, group.minimum, left), f"{group.name} fits but waits: {group.message}"
 
 
-@pytest.mark.parametrize("seed", range(25))
-def test_at_rest_gangs_are_whole_and_nothing_that_fits_waits(seed):
-    history = Chance(seed)
+def see_it_through(history):
     history.run(12)
     check(history.world)
     TOTALS.update(history.world.scheduler.gangs.counts)
@@ -133,6 +141,16 @@ def test_at_rest_gangs_are_whole_and_nothing_that_fits_waits(seed):
     TOTALS["rollbacks"] += history.world.log.rollbacks
 
 
+@pytest.mark.parametrize("seed", range(25))
+def test_at_rest_gangs_are_whole_and_nothing_that_fits_waits(seed):
+    see_it_through(Chance(seed))
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_the_same_where_a_plugin_holds_members_in_permit(seed):
+    see_it_through(Chance(seed, held=True))
+
+
 def test_the_histories_showed_what_they_are_about():
-    for what in ("binds", "rollbacks", "restarts", "rolled_back", "evicted"):
+    for what in ("binds", "rollbacks", "restarts", "rolled_back", "evicted", "timed_out"):
         assert TOTALS[what] > 0, what

@@ -243,6 +243,19 @@ def test_14_a_leaving_member_holds_its_place_but_counts_for_nothing():
     assert len(world.group("g").bound) == 1
 
 
+def test_15_a_thousand_discarded_simulations_leave_no_trace():
+    world = World(*(node(f"n{number}", gpu="3") for number in range(4)))
+    world.apply(*gang("run", 5), *gang("wide", 9), *gang("huge", 2, gpu="4")).settle()
+    engine, groups = world.scheduler.engine, list(world.scheduler.gangs)
+    waiting = [group for group in groups if not group.bound]
+    assert len(waiting) == 2
+    before = engine.fingerprint()
+    for turn in range(1000):
+        assert engine.try_group(waiting[turn % 2].handle) is not None
+    assert engine.fingerprint() == before
+    assert all(engine.remembers_truly(e.handle) for group in groups for e in group.members.values())
+
+
 def test_16_real_pods_decide_not_the_declared_minimum_of_resources():
     objects, pods = declared("coscheduling", "g", 2, 2)
     generous = replace(objects[0], spec=replace(objects[0].spec, min_resources={"example.com/gpu": "100"}))
@@ -296,6 +309,42 @@ def test_19_the_last_member_starts_an_attempt_at_once():
     assert world.now == 100
 
 
+def test_21_a_gang_that_fits_no_node_holds_nothing_of_its_queue():
+    for backfill in ("none", "runtime", "preemptible"):
+        world = World(node("a", gpu="4"), node("b", gpu="4"), backfill=backfill)
+        world.apply(*gang("large", 2, gpu="8", priority=100)).until(40)
+        world.apply(*gang("small", 8)).settle()
+        assert len(world.bound("small")) == 8, backfill
+        assert all(world.scheduler.engine.nominated(e.handle) is None for e in world.group("large").pending())
+
+
+def test_21_drivers_never_fill_the_cluster_without_their_executors():
+    """A driver and two executors each, all drivers first: whoever runs, runs whole, until all have run."""
+    jobs = []
+    for number in range(6):
+        (group,), pods = declared("volcano", f"job{number}x", 3, 3)
+        roles = {"driver": 1, "executor": 2}
+        members = [_with_role(pod, "driver" if at == 0 else "executor") for at, pod in enumerate(pods)]
+        jobs.append((replace(group, spec=replace(group.spec, min_task_member=roles)), members))
+    world = World(node("a", gpu="4"), node("b", gpu="2"))
+    world.apply(*(group for group, _ in jobs))
+    world.apply(*(members[0] for _, members in jobs)).settle()
+    assert world.bound() == []
+    world.apply(*(pod for _, members in jobs for pod in members[1:])).settle()
+    done = 0
+    while done < 6:
+        running = [group for group in world.scheduler.gangs if group.bound]
+        assert [len(group.bound) for group in running] == [3] * min(2, 6 - done)
+        done += len(running)
+        world.remove(*(bound_pod(world, e.pod.metadata.name) for g in running for e in g.members.values()))
+        world.until(world.now + 11)
+
+
+def _with_role(pod, role):
+    annotations = {**pod.metadata.annotations, ROLE_ANNOTATION: role}
+    return replace(pod, metadata=replace(pod.metadata, annotations=annotations))
+
+
 def test_22_small_pods_take_nothing_that_is_held_for_a_large_gang():
     short = plain("short-0", **{"podium.dev/run-time": "30s"})
     running = [_runs_for(pod, "60s") for pod in gang("run", 2, 1)]
@@ -331,6 +380,32 @@ def test_23_surplus_never_evicts():
     world.apply(*gang("high", 5, 2, priority=100)).until(30)
     assert len(world.bound("high")) == 2
     assert (len(world.bound("low")), world.cluster.evicted) == (2, [])
+
+
+def test_31_the_priority_of_the_group_counts_and_not_its_members_own():
+    (group,), pods = declared("scheduling.k8s.io", "low", 2, 2)
+    guarded = replace(group, spec=replace(group.spec, priority=1000))
+    world = World(node("a", gpu="2")).apply(guarded, *pods).settle()
+    world.apply(*gang("high", 2, priority=100)).until(60)
+    assert (len(world.bound("low")), world.cluster.evicted) == (2, [])
+    world.apply(*gang("higher", 2, priority=2000)).until(120)
+    assert (world.bound("low"), len(world.bound("higher"))) == ([], 2)
+
+
+def test_31_after_preemption_the_topology_still_holds():
+    zones = ["x", "x", "y", "y"]
+    world = World(*(node(f"n{number}", gpu="2", zone=zone) for number, zone in enumerate(zones)))
+    world.apply(*(pod for number in range(8) for pod in gang(f"low{number}x", 1))).settle()
+    together = [_in_one(pod, "zone") for pod in gang("high", 4, priority=100)]
+    world.apply(*together).until(60)
+    nodes = {pod.spec.node_name for pod in world.cluster.pods() if pod.metadata.name.startswith("high")}
+    assert nodes in ({"n0", "n1"}, {"n2", "n3"})
+    assert len(world.cluster.evicted) == 4
+
+
+def _in_one(pod, key):
+    annotations = {**pod.metadata.annotations, "podium.dev/topology-required": key}
+    return replace(pod, metadata=replace(pod.metadata, annotations=annotations))
 
 
 def test_32_nobody_is_evicted_for_a_gang_that_does_not_fit_afterwards():

@@ -23,6 +23,8 @@ from podium.scheduler.loop import Scheduler
 from podium.scheduler.observer import Observer
 from podium.testing import make_node, make_pod
 
+from tests.scheduler.world import config_of
+
 LABEL, MINIMUM = "gang.example.com/name", "gang.example.com/min-available"
 GPU = "example.com/gpu"
 
@@ -102,9 +104,9 @@ class Log(Observer):
 
 
 class World:
-    def __init__(self, *nodes, latency=None, bind_fails=None, **gangs):
+    def __init__(self, *nodes, latency=None, bind_fails=None, plugins=(), **gangs):
         self.cluster = SimulatedCluster(latency, bind_fails)
-        self.config = config(**gangs)
+        self.config = config_of(*plugins) if plugins else config(**gangs)
         self.log = Log()
         self.start()
         self.cluster.apply(nodes)

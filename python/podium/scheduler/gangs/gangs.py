@@ -266,9 +266,7 @@ class Gangs(Observer):
             if group is not None:
                 uid = entry.pod.metadata.uid
                 group.placed.add(uid)
-                if uid in group.surplus:
-                    self._drop_surplus(group, uid)
-                else:
+                if uid not in group.surplus:
                     touched[group.handle] = group
         for group in touched.values():
             group.woken = False
@@ -279,8 +277,9 @@ class Gangs(Observer):
                 group.move(Phase.PLACED)
                 self._held[group.key] = group
             else:
-                for phase in (Phase.PLACED, Phase.PERMITTED, Phase.BINDING):
-                    group.move(phase)
+                group.move(Phase.PLACED)
+                # Nobody holds it in Permit.
+                group.phase = Phase.BINDING
             if group.ready or group.need or group.deadline is not None or group.object is not None:
                 self._dirty[group.key] = group
 
@@ -293,6 +292,8 @@ class Gangs(Observer):
                 continue
             group.bound.add(uid)
             group.placed.add(uid)
+            if group.surplus:
+                self._drop_surplus(group, uid)
             self._dirty[group.key] = group
             if group.phase is Phase.ROLLING_BACK:
                 self._evict(group, entry)
@@ -332,8 +333,10 @@ class Gangs(Observer):
                     del self._held[key]
             elif (group.bound or not group.need) and self.waiting.allow_together(waiting, GANG):
                 del self._held[key]
-                group.move(Phase.PERMITTED)
-                group.move(Phase.BINDING)
+                # A gang that lacks others still is in the queue again for them.
+                if group.phase is Phase.PLACED:
+                    group.move(Phase.PERMITTED)
+                    group.move(Phase.BINDING)
 
     def turned_away(self, group: Group, entries: Iterable[Entry]) -> None:
         """Note that members lost their nodes in the cycle that gave them, because Permit refused one."""
@@ -367,7 +370,8 @@ class Gangs(Observer):
             return
         if group.signature is None:
             self._describe(group)
-        self._watch(group, now)
+        if group.bound or group.deadline is not None:
+            self._watch(group, now)
         if group.phase is Phase.ROLLING_BACK and (group.bound or group.leaving):
             return
         problem = group.description.problem
@@ -405,7 +409,7 @@ class Gangs(Observer):
         """Hear the members; gangs by label whose members all say the same need that only once."""
         said_alike = None
         if group.key.way is Way.LABEL:
-            signatures = {signature(pod, self._settings) for pod in pods}
+            signatures = self._signatures(pods)
             if len(signatures) == 1:
                 said_alike = signatures.pop()
                 known = self._verdicts.get(said_alike)
@@ -418,6 +422,17 @@ class Gangs(Observer):
                 self._verdicts.clear()
             self._verdicts[said_alike] = verdict
         return verdict
+
+    def _signatures(self, pods: Sequence[Pod]) -> set[Signature]:
+        """Return what pods say; those of one template often share its parts, which then say the same."""
+        spec: object = None
+        annotations: object = None
+        said = set()
+        for pod in pods:
+            if pod.spec is not spec or pod.metadata.annotations is not annotations:
+                spec, annotations = pod.spec, pod.metadata.annotations
+                said.add(signature(pod, self._settings))
+        return said
 
     def _tell_core(self, group: Group, verdict: Verdict) -> None:
         description = group.description
@@ -469,11 +484,12 @@ class Gangs(Observer):
             group.message = group.nearest = ""
             group.move(Phase.BOUND)
             self._dequeue(group)
-        for entry in group.pending():
+        for entry in group.pending() if group.ready else ():
             uid = entry.pod.metadata.uid
             if uid not in group.surplus:
                 group.surplus.add(uid)
-                self._surplus[uid] = entry
+                if self._engine.pool(entry.handle) is None:
+                    self._surplus[uid] = entry
 
     def _queue(self, group: Group, now: int) -> None:
         self._take_back_surplus(group)
@@ -504,7 +520,7 @@ class Gangs(Observer):
 
     def _take_back_surplus(self, group: Group) -> None:
         """Let members that are needed again go with their gang."""
-        for uid in list(group.surplus):
+        for uid in group.surplus - group.placed:
             self._drop_surplus(group, uid)
             self._engine.dequeue(group.members[uid].handle)
 
