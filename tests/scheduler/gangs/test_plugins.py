@@ -221,8 +221,7 @@ def two_jobs(world):
 
 
 def test_the_plugin_of_the_tutorial_deadlocks_alone_and_not_beside_the_built_in_one():
-    alone = "\n    permit:\n      disabled: [{name: Gang}]"
-    world = two_jobs(World(Tutorial, cpu="2", more=alone))
+    world = two_jobs(World(Tutorial, cpu="2", without=("Gang",)))
     assert (bound(world), len(held(world))) == ([], 4)
     both = two_jobs(World(Tutorial, cpu="2"))
     assert len(bound(both)) == 4
