@@ -41,8 +41,8 @@ class Instance:
         return [self.lie if i == self.liar else demand for i, demand in enumerate(self.demands)]
 
 
-def instances(count: int, pods_per_task: int, seed: int) -> list[Instance]:
-    """Half of them with demands of zero."""
+def instances(count: int, pods_per_task: int, seed: int, most: int = 50) -> list[Instance]:
+    """Half of them with demands of zero; of each resource there are 5 to ``most`` tasks' worth."""
     source = random.Random(seed)
 
     def demand(least: int, most: int, resources: int) -> list[int]:
@@ -52,7 +52,7 @@ def instances(count: int, pods_per_task: int, seed: int) -> list[Instance]:
     drawn = []
     for turn in range(count):
         resources, tenants = source.randint(1, 4), source.randint(2, 5)
-        capacity = times(pods_per_task, [source.randint(5, 50) for _ in range(resources)])
+        capacity = times(pods_per_task, [source.randint(5, most) for _ in range(resources)])
         demands = [demand(turn % 2, 9, resources) for _ in range(tenants)]
         drawn.append(Instance(capacity, demands, source.randrange(tenants), demand(turn % 2, 12, resources)))
     return drawn

@@ -69,7 +69,7 @@ def test_pods_of_a_thousandth_of_a_task_get_what_the_shares_say_and_the_four_pro
 @pytest.mark.deep
 @pytest.mark.timeout(2 * 3600)
 def test_the_four_properties_over_2000_instances_of_small_pods() -> None:
-    for instance in instances(2000, pods_per_task=1000, seed=5):
+    for instance in instances(2000, pods_per_task=1000, seed=5, most=9):
         assert not broken(simulated, instance), instance
 
 
