@@ -70,6 +70,9 @@ def runs_table(pieces: list[journal.Piece]) -> str:
             sum(len(piece.differing) for piece in own),
         )
         lines.append("| " + " | ".join(map(str, cells)) + " |")
+    still = [f"{piece.tier.lower()}-{number}" for piece in pieces for number in piece.differing]
+    if still:
+        lines += ["", f"Not explained and not fixed yet: {', '.join(still)}."]
     return "\n".join(lines) + "\n"
 
 
