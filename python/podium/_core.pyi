@@ -291,10 +291,16 @@ class Engine:
     ) -> NDArray[np.uint32]:
         """Add pods given as the JSON of their parts; an empty status is none."""
 
+    def keep_examples(self, pods: NDArray[np.uint32], /) -> None:
+        """Keep what pending pods, just added, say; examples are numbered from 0 in the order of keeping."""
+
+    def forget_examples(self) -> None:
+        """Drop all examples; numbering starts anew."""
+
     def add_pods_like(
-        self, likes: NDArray[np.uint32], names: list[str], uids: list[str], /
+        self, examples: NDArray[np.uint32], names: list[str], uids: list[str], /
     ) -> NDArray[np.uint32]:
-        """Add pending pods that differ in name and uid alone from one that is as it was added."""
+        """Add pending pods that differ from examples in name and uid alone."""
 
     def update_pod(self, pod: int, json: bytes, /) -> None: ...
     def remove_pod(self, pod: int, /) -> None: ...

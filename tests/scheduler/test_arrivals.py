@@ -1,5 +1,7 @@
 """New pods enter the core together where they are alike; nothing may depend on it."""
 
+from unittest import mock
+
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -7,6 +9,7 @@ from podium.api import Container, Node, NodeStatus, ObjectMeta, Pod, PodSpec, Po
 from podium.api.objects.base import OwnerReference
 from podium.cluster.port import Applied, Removed
 from podium.framework.config import default_config
+from podium.scheduler import arrivals
 from podium.scheduler.loop import Scheduler
 from podium.scheduler.observer import Observer
 
@@ -79,7 +82,13 @@ def _outcome(steps):
 @given(pods)
 def test_together_or_one_by_one_is_the_same(made):
     events = [Applied(_pod(number, parts)) for number, parts in enumerate(made)]
-    assert _outcome([events]) == _outcome([[event] for event in events])
+    one_by_one = [[event] for event in events]
+    with mock.patch.object(arrivals, "_TEMPLATES", 0):
+        expected = _outcome(one_by_one)
+    assert _outcome([events]) == expected
+    assert _outcome(one_by_one) == expected
+    with mock.patch.object(arrivals, "_TEMPLATES", 2):
+        assert _outcome(one_by_one) == expected
 
 
 def test_a_pod_that_is_told_twice_is_one_pod_as_told_last():

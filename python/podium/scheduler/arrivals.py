@@ -12,14 +12,21 @@ from podium.api import Pod, PodSpec
 #: Encoded specs kept; beyond that the table starts afresh.
 _SPECS = 4096
 
+#: Templates kept; beyond that the table starts afresh.
+_TEMPLATES = 16384
+
 
 class Arrivals:
-    """Puts pods into the core as JSON, once for all pods of one template that come together."""
+    """Puts pods into the core: as JSON once for all pods of one template, the others by name and uid."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._encode = msgspec.json.Encoder().encode
         self._specs: dict[int, tuple[PodSpec, bytes]] = {}
+        self._templates: dict[tuple[object, ...], int] = {}
+        """The core's example for pods, by what they have in common."""
+        self._firsts: list[Pod] = []
+        """The pod that each example was made of. It is kept so that the id of its spec cannot be reused."""
 
     def add(
         self, pods: Sequence[Pod], accepts: Callable[[Pod], bool], *, each: bool = False
@@ -28,50 +35,63 @@ class Arrivals:
 
         Args:
             pods: pending, and new to the core.
-            accepts: a function of all but name and uid. It is asked of one pod of a template, and of each
-                pod of a template that it refuses.
+            accepts: a function of all but name and uid, whose yes is final. It is asked of one pod of a
+                template, and of each pod of a template that it refuses.
             each: ask it of each pod: plugins may look at the name.
 
         Returns:
-            The accepted pods and their handles, in order; and the first of each template among them.
+            The accepted pods and their handles, in order; and one pod of each template among them.
 
         """
-        first: dict[object, int] = {}
+        if len(self._firsts) >= _TEMPLATES:
+            self._forget()
+        templates = self._templates
         accepted: list[Pod] = []
-        like: list[int] = []
-        leaders: list[Pod] = []
+        leaders: list[int] = []
+        kept: list[int] = []
         followers: list[int] = []
+        examples: list[int] = []
         for pod in pods:
             likeness = self._likeness(pod)
-            alike = first.get(likeness)
-            if alike is None or alike < 0:
-                if not accepts(pod):
-                    first[likeness] = -1
-                    continue
-                alike = first[likeness] = len(leaders)
-                leaders.append(pod)
-            elif each and not accepts(pod):
+            example = None if likeness is None else templates.get(likeness)
+            if (example is None or each) and not accepts(pod):
                 continue
-            else:
+            if example is not None:
                 followers.append(len(accepted))
+                examples.append(example)
+            else:
+                if likeness is not None:
+                    templates[likeness] = len(self._firsts)
+                    self._firsts.append(pod)
+                    kept.append(len(leaders))
+                leaders.append(len(accepted))
             accepted.append(pod)
-            like.append(alike)
-        handles = self._add_leaders(leaders)
+        handles = np.empty(len(accepted), dtype=np.uint32)
+        first = [accepted[place] for place in leaders]
+        if leaders:
+            handles[leaders] = self._add_leaders(first)
+            self._engine.keep_examples(handles[leaders][kept])
         if followers:
-            handles = handles[np.asarray(like, dtype=np.intp)]
+            like = np.asarray(examples, dtype=np.uint32)
             metadata = [accepted[place].metadata for place in followers]
             names, uids = [meta.name for meta in metadata], [meta.uid for meta in metadata]
-            handles[followers] = self._engine.add_pods_like(handles[followers], names, uids)
-        return accepted, handles, leaders
+            handles[followers] = self._engine.add_pods_like(like, names, uids)
+            first += [self._firsts[example] for example in np.unique(like).tolist()]
+        return accepted, handles, first
 
-    def _likeness(self, pod: Pod) -> object:
-        """Return what pods of one template have in common, unequal for all others of one call.
+    def _forget(self) -> None:
+        self._engine.forget_examples()
+        self._templates.clear()
+        self._firsts.clear()
+
+    def _likeness(self, pod: Pod) -> tuple[object, ...] | None:
+        """Return what pods of one template have in common, unequal for all others.
 
         A generated claim is named after its pod: pods with volumes are like no other.
         """
         meta, spec = pod.metadata, pod.spec
         if spec.volumes:
-            return id(pod)
+            return None
         return (
             id(spec),
             meta.namespace,

@@ -226,26 +226,44 @@ impl Engine {
         Ok(ids.into_pyarray(py))
     }
 
-    /// Pending pods that differ from one added before, and untouched since, in name and uid alone.
+    /// Keeps what pending pods, just added, say, in this order.
+    fn keep_examples(&self, pods: PyReadonlyArray1<'_, u32>) -> PyResult<()> {
+        let mut engine = self.lock()?;
+        for pod in pods.as_array() {
+            let id = Self::pod(&engine, *pod)?;
+            engine.snap.keep_example(id);
+        }
+        Ok(())
+    }
+
+    fn forget_examples(&self) -> PyResult<()> {
+        self.lock()?.snap.forget_examples();
+        Ok(())
+    }
+
+    /// Pending pods that differ from examples in name and uid alone.
     fn add_pods_like<'py>(
         &self,
         py: Python<'py>,
-        likes: PyReadonlyArray1<'py, u32>,
+        examples: PyReadonlyArray1<'py, u32>,
         names: &Bound<'py, PyList>,
         uids: &Bound<'py, PyList>,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        let likes = likes.as_array();
-        if names.len() != likes.len() || uids.len() != likes.len() {
+        let examples = examples.as_array();
+        if names.len() != examples.len() || uids.len() != examples.len() {
             return Err(PyValueError::new_err("the three lists differ in length"));
         }
         let mut engine = self.lock()?;
-        let mut ids = Vec::with_capacity(likes.len());
-        for ((like, name), uid) in likes.iter().zip(names).zip(uids) {
-            let like = Self::pod(&engine, *like)?;
+        let mut ids = Vec::with_capacity(examples.len());
+        for ((example, name), uid) in examples.iter().zip(names).zip(uids) {
+            let example = *example as usize;
+            if example >= engine.snap.examples() {
+                return Err(PyValueError::new_err(format!("no example {example} is kept")));
+            }
             let (name, uid) = (name.cast::<PyString>()?, uid.cast::<PyString>()?);
             let id = engine
                 .snap
-                .add_pod_like(like, name.to_str()?, uid.to_str()?);
+                .add_pod_like(example, name.to_str()?, uid.to_str()?);
             ids.push(id.0);
         }
         Ok(ids.into_pyarray(py))

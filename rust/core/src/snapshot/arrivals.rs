@@ -148,20 +148,33 @@ impl Snapshot {
         Ok(self.insert_pod(record, has_ended(&source)))
     }
 
-    /// Adds a pending pod that says what `like` says, which is pending and as it was when it was added,
-    /// apart from name and uid.
-    pub fn add_pod_like(&mut self, like: PodId, name: &str, uid: &str) -> PodId {
-        let like = &self.pods[like];
+    /// Keeps what a pending pod, just added, says beside name and uid. Examples are numbered from 0.
+    pub fn keep_example(&mut self, pod: PodId) {
+        let record = self.pods[pod].clone();
+        self.peers.join_again(record.peer);
+        self.examples.push(record);
+    }
+
+    /// How many examples are kept.
+    pub fn examples(&self) -> usize {
+        self.examples.len()
+    }
+
+    /// Drops all examples; numbering starts anew.
+    pub fn forget_examples(&mut self) {
+        for example in std::mem::take(&mut self.examples) {
+            self.forget_record(&example);
+        }
+    }
+
+    /// Adds a pending pod that differs from an example in name and uid alone.
+    pub fn add_pod_like(&mut self, example: usize, name: &str, uid: &str) -> PodId {
+        let like = &self.examples[example];
         let record = Pod {
             template: Arc::clone(&like.template),
             name: name.into(),
             uid: uid.into(),
             claims: like.claims.clone(),
-            row: None,
-            tenant: None,
-            charged: false,
-            told: None,
-            kept: false,
             ..*like
         };
         self.peers.join_again(record.peer);

@@ -82,6 +82,8 @@ pub struct Snapshot {
     pub told: Tables,
     /// Pods that came before, by what they say apart from name and uid.
     prototypes: Prototypes,
+    /// Pending pods as they were when they were added, for others that say the same.
+    examples: Vec<Pod>,
     templates: FxHashSet<Arc<Template>>,
     template_limit: usize,
     zone_keys: ZoneKeys,
@@ -113,6 +115,7 @@ impl Default for Snapshot {
             tenants: None,
             told: Tables::default(),
             prototypes: Prototypes::default(),
+            examples: Vec::new(),
             templates: FxHashSet::default(),
             template_limit: 1024,
             zone_keys,
