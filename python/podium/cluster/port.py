@@ -5,7 +5,7 @@ Times are nanoseconds since the epoch of the backend's clock.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import msgspec
@@ -151,8 +151,7 @@ class PatchStatus:
     """The node, the empty string to clear it, None to leave it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Emit:
+class Emit(msgspec.Struct, frozen=True):
     """Record an event about a pod."""
 
     pod: Pod
@@ -160,7 +159,7 @@ class Emit:
     reason: str
     action: str
     note: str
-    related: Pod | None = field(default=None)
+    related: Pod | None = None
 
 
 Action = Bind | BindVolumes | Call | Preempt | Evict | PatchStatus | PatchGroup | Emit

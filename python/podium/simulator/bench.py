@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from podium.cluster.port import Applied, Event, Removed
 from podium.cluster.simulated import SimulatedCluster
+from podium.collector import collector_paused
 from podium.framework.config import SchedulerConfig
 from podium.scheduler.loop import Scheduler
 from podium.scheduler.observer import Observer
@@ -86,9 +87,10 @@ class Bench:
         """Build the cluster, let the parked pods find out that they cannot run, then measure."""
         self._prepare()
         pods = self._workload.pods
-        started = perf_counter()
-        self._cluster.apply(pods)
-        ended = self._drive(len(pods))
+        with collector_paused():
+            started = perf_counter()
+            self._cluster.apply(pods)
+            ended = self._drive(len(pods))
         bound = self._meter.bound_pods
         cycles = np.concatenate(self._meter.cycles) if self._meter.cycles else np.empty(0, dtype=np.uint64)
         return Measurement(bound, len(pods) - bound, ended - started, cycles)

@@ -166,10 +166,9 @@ class Gangs(Observer):
 
     def _begin(self, key: GangKey) -> Group:
         handle = self._engine.add_group()
-        group = self._groups[key] = self._by_handle[handle] = Group(key, handle)
-        group.object = self._objects.get(key)
-        if group.object is not None:
-            group.uid = group.object.metadata.uid
+        declared = self._objects.get(key)
+        uid = str(key) if declared is None else declared.metadata.uid
+        group = self._groups[key] = self._by_handle[handle] = Group(key, handle, uid, declared)
         return group
 
     def changed(self, entry: Entry, old: Pod) -> None:
@@ -374,14 +373,14 @@ class Gangs(Observer):
             self._watch(group, now)
         if group.phase is Phase.ROLLING_BACK and (group.bound or group.leaving):
             return
-        problem = group.description.problem
+        problem, need, ready = group.description.problem, group.need, group.ready
         if problem:
             self._hold_back(group, problem)
-        elif group.need == 0:
+        elif need == 0:
             self._complete(group)
-        elif not group.placed and group.ready < group.need:
+        elif not group.placed and ready < need:
             self._hold_back(group, f"{group.live} of {group.minimum} members exist")
-        elif group.ready:
+        elif ready:
             self._queue(group, now)
         else:
             self._dequeue(group)

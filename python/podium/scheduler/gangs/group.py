@@ -14,7 +14,9 @@ the whole gang starts a new epoch.
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
+
+import msgspec
 
 from podium.api import Object
 from podium.api.gang_status import Standing
@@ -51,74 +53,51 @@ FOLLOWS: Final = {
 }
 
 
-class Group:
-    """One gang."""
+class Group(msgspec.Struct, eq=False):
+    """One gang. There may be one for every few pods, so it is a cheap kind of object.
 
-    __slots__ = (
-        "bound",
-        "deadline",
-        "description",
-        "epoch",
-        "error",
-        "failed",
-        "failures",
-        "floor",
-        "handle",
-        "key",
-        "leaving",
-        "members",
-        "message",
-        "nearest",
-        "object",
-        "phase",
-        "placed",
-        "queued",
-        "reported",
-        "signature",
-        "succeeded",
-        "surplus",
-        "uid",
-        "woken",
-    )
+    Attributes:
+        handle: its number in the core.
+        uid: that of the object which declares it, else its name.
+        signature: what the members say that the description was made of; None: it must be made anew.
+        members: pods that are pending or on nodes, by uid.
+        placed: members with a node, bound there or about to be, that are to stay.
+        leaving: members that are being deleted: their places are taken still, but they count for nothing.
+        succeeded: members that ended well after they were bound: their work is done, they need no place.
+        floor: the least that must stay bound: the minimum when it was reached, or a lower one since.
+        queued: whether the core's queue knows it.
+        woken: whether something happened since its last attempt that can help.
+        surplus: members beyond the minimum that are queued on their own.
+        failures: bindings that failed, by uid.
+        deadline: when the members that are bound must leave unless enough are.
+        reported: the status that was written last.
 
-    def __init__(self, key: GangKey, handle: int) -> None:
-        self.key = key
-        self.handle = handle
-        """Its number in the core."""
-        self.object: Object | None = None
-        self.uid = str(key)
-        self.epoch = 0
-        self.description = Description()
-        self.signature: object = None
-        """What the members say that the description was made of; None: it must be made anew."""
-        self.phase = Phase.GATED
-        self.members: dict[str, Entry] = {}
-        """Pods that are pending or on nodes, by uid."""
-        self.placed: set[str] = set()
-        """Members with a node, bound there or about to be, that are to stay."""
-        self.bound: set[str] = set()
-        self.leaving: set[str] = set()
-        """Members that are being deleted: their places are taken still, but they count for nothing."""
-        self.succeeded: set[str] = set()
-        """Members that ended well after they were bound: their work is done, they need no place."""
-        self.failed: set[str] = set()
-        self.floor = 0
-        """The least that must stay bound: the minimum when it was reached, or a lower one since."""
-        self.queued = False
-        """Whether the core's queue knows it."""
-        self.woken = False
-        """Whether something happened since its last attempt that can help."""
-        self.surplus: set[str] = set()
-        """Members beyond the minimum that are queued on their own."""
-        self.failures: dict[str, int] = {}
-        """Bindings that failed, by uid."""
-        self.deadline: int | None = None
-        """When the members that are bound must leave unless enough are."""
-        self.message = ""
-        self.nearest = ""
-        self.error = False
-        self.reported: object = None
-        """The status that was written last."""
+    """
+
+    key: GangKey
+    handle: int
+    uid: str
+    object: Object | None = None
+    epoch: int = 0
+    description: Description = Description()
+    signature: Any = None
+    phase: Phase = Phase.GATED
+    members: dict[str, Entry] = {}
+    placed: set[str] = set()
+    bound: set[str] = set()
+    leaving: set[str] = set()
+    succeeded: set[str] = set()
+    failed: set[str] = set()
+    floor: int = 0
+    queued: bool = False
+    woken: bool = False
+    surplus: set[str] = set()
+    failures: dict[str, int] = {}
+    deadline: int | None = None
+    message: str = ""
+    nearest: str = ""
+    error: bool = False
+    reported: Any = None
 
     @property
     def name(self) -> str:
