@@ -43,7 +43,8 @@ class Domains:
 )
 def test_a_clone_is_independent(value, change, read):
     key = StateKey("x")
-    state = CycleState(skip_filter=frozenset({"A"}), concerned=frozenset({"B"}), skip_all_post_filter=True)
+    state = CycleState(concerned=frozenset({"B"}))
+    state.skip_filter, state.skip_all_post_filter = frozenset({"A"}), True
     state.write(key, value)
     clone = state.clone()
     change(clone.read(key))

@@ -49,7 +49,7 @@ class Answer(Protocol):
         """Whether the plugin did what it was asked."""
 
 
-class Returned(msgspec.Struct, frozen=True):
+class Returned(msgspec.Struct, frozen=True, gc=False):
     """A call of a binding-cycle plugin came back; an answer to an earlier epoch of the pod is dropped."""
 
     uid: str
@@ -73,7 +73,7 @@ class Bind:
     nodes: Sequence[str]
 
 
-class Call(msgspec.Struct, frozen=True):
+class Call(msgspec.Struct, frozen=True, gc=False):
     """Call a plugin of the binding cycle, and answer with ``Returned``.
 
     A backend runs ``run()`` where it may take time: a coroutine (``is_async``) on its event loop, anything

@@ -2,12 +2,12 @@
 
 import asyncio
 import heapq
-import inspect
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache, partial
+from types import CoroutineType
 
 import msgspec
 
@@ -112,9 +112,13 @@ class SimulatedCluster:
                 break
             self._now = max(self._now, next_time)
             self._loop.run()
-            while self._later and self._later[0][0] <= self._now:
-                _, _, event = heapq.heappop(self._later)
-                self._happen(event)
+            later, now, events = self._later, self._now, self._events
+            while later and later[0][0] <= now:
+                event = heapq.heappop(later)[2]
+                if isinstance(event, Returned):
+                    events.append(event)
+                else:
+                    self._happen(event)
         self._now = max(self._now, to)
 
     def next_time(self) -> int | None:
@@ -190,10 +194,10 @@ class SimulatedCluster:
     def perform(self, actions: Sequence[Action]) -> None:
         """Carry out actions, or begin to; they succeed unless their pod is gone."""
         for action in actions:
-            if isinstance(action, Bind):
-                self._bind(action)
-            elif isinstance(action, Call):
+            if isinstance(action, Call):
                 self._call(action)
+            elif isinstance(action, Bind):
+                self._bind(action)
             elif isinstance(action, BindVolumes):
                 self._bind_volumes(action)
             elif isinstance(action, Preempt):
@@ -231,7 +235,7 @@ class SimulatedCluster:
     def _call(self, action: Call) -> None:
         """Run a plugin; what it awaits, and how long it is said to take, passes on the virtual clock."""
         answer = action.run()
-        if not inspect.iscoroutine(answer):
+        if not isinstance(answer, CoroutineType):
             self._answer(action, answer)  # type: ignore[arg-type]  # either a coroutine or an answer
             return
         task = self._loop.start(answer)
@@ -247,11 +251,14 @@ class SimulatedCluster:
 
         Were it to come between two cycles of one moment, the number of cycles per step would matter.
         """
-        delay = self._latency.calls.get(action.point, 0)
-        if action.point == "bind" and answer.is_success and action.uid in self._pods:
-            self._bound_to[action.uid] = action.node
-        returned = Returned(action.uid, action.epoch, action.point, action.plugin, answer=answer)
-        self.schedule(self._now + delay, returned)
+        point, uid = action.point, action.uid
+        at = self._now
+        if self._latency.calls:
+            at += self._latency.calls.get(point, 0)
+        if point == "bind" and answer.is_success and uid in self._pods:
+            self._bound_to[uid] = action.node
+        returned = Returned(uid, action.epoch, point, action.plugin, "", answer)
+        heapq.heappush(self._later, (at, next(self._order), returned))
 
     def _bind_volumes(self, action: BindVolumes) -> None:
         """Write claims and volumes; the controllers act at once, so the answer is known."""

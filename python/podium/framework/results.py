@@ -19,7 +19,7 @@ class PreFilterResult:
     node_names: frozenset[str] | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class FilterResult:
     """A mask with reasons.
 

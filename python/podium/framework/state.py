@@ -2,8 +2,8 @@
 
 import copy
 import threading
-from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar, overload
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar, overload
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from podium.errors import PluginError
 
 T = TypeVar("T")
 D = TypeVar("D")
+
+_NOBODY: Final[frozenset[str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,6 @@ class StateKey(Generic[T]):
 PODS_TO_ACTIVATE: StateKey[dict[str, Any]] = StateKey("kubernetes.io/pods-to-activate")
 
 
-@dataclass(slots=True, eq=False)
 class CycleState:
     """Thread-safe storage of one scheduling attempt.
 
@@ -37,14 +38,27 @@ class CycleState:
     the rest of the attempt.
     """
 
-    concerned: frozenset[str] | None = None
-    skip_filter: frozenset[str] = frozenset()
-    skip_score: frozenset[str] = frozenset()
-    skip_pre_bind: frozenset[str] = frozenset()
-    parallel_pre_bind: frozenset[str] = frozenset()
-    skip_all_post_filter: bool = False
-    _values: dict[str, Any] = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    __slots__ = (
+        "_lock",
+        "_values",
+        "concerned",
+        "members",
+        "parallel_pre_bind",
+        "skip_all_post_filter",
+        "skip_filter",
+        "skip_pre_bind",
+        "skip_score",
+    )
+
+    def __init__(self, concerned: frozenset[str] | None = None) -> None:
+        self.concerned = concerned
+        """The plugins that the pod concerns; None: all."""
+        self.members: Any = None
+        """The same by extension point, once the runner has asked; a state is one runner's."""
+        self.skip_filter = self.skip_score = self.skip_pre_bind = self.parallel_pre_bind = _NOBODY
+        self.skip_all_post_filter = False
+        self._values: dict[str, Any] = {}
+        self._lock = threading.Lock()
 
     def write(self, key: StateKey[T], value: T) -> None:
         """Store a value, replacing what was there."""
@@ -73,6 +87,11 @@ class CycleState:
         with self._lock:
             return self._values.get(key.name, default)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is written."""
+        return not self._values
+
     def delete(self, key: StateKey[T]) -> None:
         """Forget a key; no error if it is absent."""
         with self._lock:
@@ -82,15 +101,12 @@ class CycleState:
         """Return an independent copy."""
         with self._lock:
             values = {name: _clone(value) for name, value in self._values.items()}
-        return CycleState(
-            concerned=self.concerned,
-            skip_filter=self.skip_filter,
-            skip_score=self.skip_score,
-            skip_pre_bind=self.skip_pre_bind,
-            parallel_pre_bind=self.parallel_pre_bind,
-            skip_all_post_filter=self.skip_all_post_filter,
-            _values=values,
-        )
+        other = CycleState(self.concerned)
+        other.skip_filter, other.skip_score = self.skip_filter, self.skip_score
+        other.skip_pre_bind, other.parallel_pre_bind = self.skip_pre_bind, self.parallel_pre_bind
+        other.skip_all_post_filter = self.skip_all_post_filter
+        other._values = values
+        return other
 
 
 def _clone(value: Any) -> Any:

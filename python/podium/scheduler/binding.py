@@ -169,6 +169,8 @@ class Binder:
 
     def _activate(self, assumed: Assumed) -> None:
         """Ask for the pods that a plugin left in the state to be tried at once."""
+        if assumed.state.is_empty:
+            return
         pods = assumed.state.get(PODS_TO_ACTIVATE)
         if pods:
             self._inbox.activate(pods.values())
@@ -240,9 +242,10 @@ class Binder:
             actions.append(write)
             return
         assert runner is not None, "only a runner has plugins to call"
-        run = partial(runner.start, point, plugin, assumed.state, entry.pod, assumed.node)
-        uid, epoch = entry.pod.metadata.uid, assumed.epoch
-        actions.append(Call(uid, epoch, point, plugin, assumed.node, run, runner.is_async(point, plugin)))
+        start, is_async = runner.caller(point, plugin)
+        pod, node = entry.pod, assumed.node
+        run = partial(start, assumed.state, pod, node)
+        actions.append(Call(pod.metadata.uid, assumed.epoch, point, plugin, node, run, is_async))
 
     def _bind(self, assumed: Assumed, now: int, actions: list[Action]) -> None:
         assumed.phase = Phase.BINDING
@@ -261,7 +264,8 @@ class Binder:
         if assumed is None or assumed.epoch != event.epoch or event.plugin not in assumed.calls:
             return
         assumed.calls.discard(event.plugin)
-        status = self._status(event, assumed.entry)
+        answer = event.answer
+        status = answer if isinstance(answer, Status) else self._status(event, assumed.entry)
         if event.point == "preBind":
             if not status.is_success and assumed.refusal is None:
                 assumed.refusal = status
@@ -274,8 +278,6 @@ class Binder:
             self.roll_back(assumed, Refusal.while_binding(status), now, actions)
 
     def _status(self, event: Returned, entry: Entry) -> Status:
-        if isinstance(event.answer, Status):
-            return event.answer
         message = event.message
         if event.plugin == VOLUME_BINDING and not message:
             message = volumes.problem(self._engine, entry)

@@ -19,7 +19,7 @@ from podium.errors import CoreError
 from podium.framework.results import FilterResult
 from podium.framework.runner import Answer, FilterOutcome, NativeVerdicts, PreFilterStep, Runner
 from podium.framework.state import CycleState
-from podium.framework.status import Code, Status
+from podium.framework.status import SUCCESS, Code, Status
 from podium.scheduler.binding import Assumed, Binder
 from podium.scheduler.failures import Refusal
 from podium.scheduler.fit import Misfit, no_fit, no_fit_as_such
@@ -74,19 +74,18 @@ class Cycle:
         """Return the row of the best node. No view outlives this call, or assuming would copy columns."""
         engine, pod = self.engine, entry.pod
         self.feasible = [] if self.observer.detailed else None
-        nowhere = engine.no_nodes()
-        if nowhere is not None:
-            return Misfit(nowhere.message, (), np.empty(0, np.uint8))
         view = self.services.view()
+        if not len(view):
+            return self._no_nodes()
         opened = engine.open(entry.handle)
         if opened.failed is not None:
             return Unexpected(opened.failed)
         steps = _steps(opened)
-        beyond = next((step for name, step in steps.items() if not runner.has("preFilter", name)), None)
-        if beyond is not None:
-            return no_fit_as_such(len(view), beyond.status, ())
+        for name, step in steps.items():
+            if not runner.has("preFilter", name):
+                return no_fit_as_such(len(view), step.status, ())
         outcome = runner.pre_filter(state, pod, view, steps)
-        if not outcome.status.is_success:
+        if not (outcome.status is SUCCESS or outcome.status.is_success):
             if not outcome.status.is_rejected:
                 return Unexpected(outcome.status.message)
             return no_fit_as_such(len(view), outcome.status, outcome.narrowed_by)
@@ -96,7 +95,7 @@ class Cycle:
             passed = passed > left_out
         native = NativeVerdicts(frozen(passed), opened.last, partial(_first, opened, left_out))
         filtered = runner.filter(state, pod, view, native)
-        if not filtered.status.is_success:
+        if not (filtered.status is SUCCESS or filtered.status.is_success):
             return Unexpected(filtered.status.message)
         if opened.contested:
             filtered = self._contest(entry, runner, state, opened, filtered)
@@ -115,16 +114,21 @@ class Cycle:
             return self.services.facts.row(int(feasible.argmax()))
         return self._best(entry, runner, state, view.with_candidates(frozen(feasible)))
 
+    def _no_nodes(self) -> Misfit:
+        nowhere = self.engine.no_nodes()
+        assert nowhere is not None, "a view shows all nodes"
+        return Misfit(nowhere.message, (), np.empty(0, np.uint8))
+
     def _best(self, entry: Entry, runner: Runner, state: CycleState, view: SnapshotNodes) -> int | Unexpected:
         engine, facts, feasible = self.engine, self.services.facts, view.candidates
         nominated = engine.nominated(entry.handle)
         if nominated is not None and nominated in facts.positions and feasible[facts.index(nominated)]:
             return facts.row(facts.index(nominated))
         status = runner.pre_score(state, entry.pod, view)
-        if not status.is_success:
+        if not (status is SUCCESS or status.is_success):
             return Unexpected(status.message)
         scores = runner.score(state, entry.pod, view)
-        if not scores.status.is_success:
+        if not (scores.status is SUCCESS or scores.status.is_success):
             return Unexpected(scores.status.message)
         own = [(plugin.normalized, plugin.weight) for plugin in scores.plugins]
         try:
@@ -178,7 +182,7 @@ class Cycle:
         runner, binder = assumed.runner, self.binder
         assert runner is not None, "this cycle is for pods with Python plugins"
         status = runner.reserve(state, entry.pod, node)
-        if not status.is_success:
+        if not (status is SUCCESS or status.is_success):
             binder.roll_back(assumed, Refusal.on_one_node(status), now, actions)
             return
         outcome = runner.permit(state, entry.pod, node)
@@ -213,7 +217,10 @@ def _first(opened: Opened, left_out: NDArray[np.bool_] | None) -> NDArray[np.int
 
 
 def _steps(opened: Opened) -> dict[str, PreFilterStep]:
+    steps = opened.steps
+    if not steps:
+        return {}
     return {
         plugin: PreFilterStep(Status(Code(code), tuple(reasons)), None if names is None else frozenset(names))
-        for plugin, code, reasons, names in opened.steps
+        for plugin, code, reasons, names in steps
     }

@@ -15,10 +15,10 @@ from podium.cluster.extender import ExtenderClient
 from podium.cluster.port import (
     Action,
     Applied,
-    BindFailed,
     Bound,
     Event,
     Preempt,
+    Removed,
     Returned,
 )
 from podium.collector import collector_paused
@@ -29,6 +29,7 @@ from podium.framework.events import ClusterEvent, Resource
 from podium.framework.metrics import FrameworkMetrics
 from podium.framework.runner import Runner
 from podium.framework.state import CycleState
+from podium.framework.status import SUCCESS
 from podium.scheduler.binding import Assumed, Binder
 from podium.scheduler.columns import CustomColumns
 from podium.scheduler.cycle import Cycle, Unexpected
@@ -177,10 +178,11 @@ class Scheduler:
         plugins = self.profiles.of(pod)
         if plugins is None or not plugins.gates:
             return _CONCERN
-        uid = pod.metadata.uid
-        concerned = self.profiles.concerned(pod)
-        status = plugins.runner.pre_enqueue(pod, concerned, self.state.gated_by(uid))
-        return _CONCERN if status.is_success else Concern(held=status.message, by=status.plugin)
+        concerned = self.profiles.class_of(plugins, pod).concerned
+        status = plugins.runner.pre_enqueue(pod, concerned, self.state.gated_by(pod.metadata.uid))
+        if status is SUCCESS or status.is_success:
+            return _CONCERN
+        return Concern(held=status.message, by=status.plugin)
 
     def step(self, events: Iterable[Event], now: int, limit: int | None = None) -> list[Action]:
         """Apply events and run up to ``limit`` scheduling cycles (None: as many as there are to run).
@@ -265,26 +267,23 @@ class Scheduler:
     def _apply(self, events: Iterable[Event], now: int, actions: list[Action]) -> None:
         objects: list[Event] = []
         strict = self.config.podium.strict
+        binder = self.binder
         for event in events:
             if isinstance(event, Applied):
                 objects.append(Applied(documented(event.object)) if strict else event)
-            elif isinstance(event, Bound):
-                if objects:
-                    self.state.apply(objects, now)
-                    objects.clear()
-                self.binder.bound(event.uids, actions)
-            elif isinstance(event, BindFailed):
-                if objects:
-                    self.state.apply(objects, now)
-                    objects.clear()
-                self.binder.bind_failed(event.uid, event.message, now, actions)
-            elif isinstance(event, Returned):
-                if objects:
-                    self.state.apply(objects, now)
-                    objects.clear()
-                self.binder.returned(event, now, actions)
-            else:
+                continue
+            if isinstance(event, Removed):
                 objects.append(event)
+                continue
+            if objects:
+                self.state.apply(objects, now)
+                objects.clear()
+            if isinstance(event, Returned):
+                binder.returned(event, now, actions)
+            elif isinstance(event, Bound):
+                binder.bound(event.uids, actions)
+            else:
+                binder.bind_failed(event.uid, event.message, now, actions)
         self.state.apply(objects, now)
 
     def _cycles(self, limit: int, now: int, actions: list[Action]) -> int:
@@ -292,10 +291,10 @@ class Scheduler:
         if self.observer.detailed:
             return self._detailed_cycle(now, actions)
         batch = self._batch(limit, now)
-        if self.observer.timing:
-            self.observer.timed(batch.nanos)
         placed = len(batch)
         if placed:
+            if self.observer.timing:
+                self.observer.timed(batch.nanos)
             self._begin_binding(batch, now, actions)
         if batch.stopped is None:
             return placed

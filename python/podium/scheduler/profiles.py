@@ -158,6 +158,8 @@ class Profiles:
         self.remembered = Remembered(services)
         self._engine = services.state.engine
         self._encoded = services.state.encoded
+        self._entering: dict[str, tuple[Pod, PodClass]] = {}
+        """What was found out of pods between their gates and the queue."""
         self._by_name = {
             profile.scheduler_name: ProfilePlugins(
                 profile, config.registry, services, stand_ins, self.remembered, extenders, metrics
@@ -180,22 +182,29 @@ class Profiles:
                 events[name] = (*events.get(name, ()), *(item.event for item in items))
         return events
 
-    def concerned(self, pod: Pod) -> frozenset[str]:
-        """Return the plugins of its profile that concern a pod."""
-        plugins = self.of(pod)
-        return frozenset() if plugins is None else plugins.class_of(pod, self._encoded(pod.spec)).concerned
+    def class_of(self, plugins: ProfilePlugins, pod: Pod) -> PodClass:
+        """Return what the plugins of its profile mean to a pod that is about to enter the queue."""
+        known = self._entering.get(pod.metadata.uid)
+        if known is None or known[0] is not pod:
+            known = (pod, plugins.class_of(pod, self._encoded(pod.spec)))
+            self._entering[pod.metadata.uid] = known
+        return known[1]
 
     def classify(self, entries: Iterable[Entry]) -> None:
         """Note which plugins concern pods, and tell the core what that means for their cycles."""
-        alike: dict[PodClass, list[int]] = {}
+        alike: dict[int, tuple[PodClass, list[int]]] = {}
         for entry in entries:
             plugins = self.of(entry.pod)
             if plugins is None:
                 continue
-            its = plugins.class_of(entry.pod, self._encoded(entry.pod.spec))
+            its = self.class_of(plugins, entry.pod)
             entry.concerned = its.concerned
-            alike.setdefault(its, []).append(entry.handle)
-        for its, handles in alike.items():
+            known = alike.get(its.kind)
+            if known is None:
+                known = alike[its.kind] = (its, [])
+            known[1].append(entry.handle)
+        self._entering.clear()
+        for its, handles in alike.values():
             pods = np.array(handles, np.uint32)
             self._engine.set_concern(pods, its.kind, bool(its.concerned), its.table, its.up_to_node)
 

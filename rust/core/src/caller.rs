@@ -230,12 +230,6 @@ impl Engine {
     pub fn winner(&self, pod: PodId, attempt: u64, mask: &[bool], totals: &[i64]) -> Option<Row> {
         let live = self.live_rows();
         let row = |at: usize| live.as_ref().map_or(at as Row, |rows| rows[at]);
-        let inside = || {
-            mask.iter()
-                .zip(totals)
-                .enumerate()
-                .filter(|(_, (m, _))| **m)
-        };
         let Some(draw) = self.draw(pod, attempt) else {
             let order = self.snap.order.rows().iter();
             let rows: Vec<Row> = order
@@ -248,16 +242,14 @@ impl Engine {
                 .collect();
             return cycle::winner(&totals, &rows, None).map(|at| rows[at]);
         };
-        let (mut best, mut count) = (i64::MIN, 0u64);
-        for (_, (_, &total)) in inside() {
-            if total > best {
-                (best, count) = (total, 1);
-            } else {
-                count += u64::from(total == best);
-            }
-        }
+        let pairs = || mask.iter().zip(totals);
+        let of = |(inside, total): (&bool, &i64)| if *inside { *total } else { i64::MIN };
+        // Passes without branches: the compiler vectorises them.
+        let best = pairs().map(of).fold(i64::MIN, i64::max);
+        let is_best = |(inside, total): (&bool, &i64)| *inside & (*total == best);
+        let count: u64 = pairs().map(|pair| u64::from(is_best(pair))).sum();
         let nth = scaled(draw, count) as usize;
-        let mut ties = inside().filter(|(_, (_, total))| **total == best);
+        let mut ties = pairs().enumerate().filter(|(_, pair)| is_best(*pair));
         ties.nth(nth).map(|(at, _)| row(at))
     }
 
@@ -306,6 +298,9 @@ fn firsts(
     verdicts: &[Verdict],
     live: Option<&[Row]>,
 ) -> Vec<i16> {
+    if live.is_none() && verdicts.iter().fold(true, |all, v| all & (*v == FEASIBLE)) {
+        return vec![-1; verdicts.len()];
+    }
     let mut places = [0i16; 256];
     for (index, part) in filters.parts.iter().enumerate() {
         places[index] = profile.place(part.plugin.name());

@@ -269,6 +269,9 @@ impl Memo {
 
     /// The first part that rejects each row, as [`Filters::judge_all`] has it.
     pub fn verdicts(&self) -> Vec<Verdict> {
+        if !self.combined.rejects() {
+            return self.verdicts.clone();
+        }
         let rows = 0..self.verdicts.len() as Row;
         rows.map(|row| self.verdict(row)).collect()
     }

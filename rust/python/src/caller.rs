@@ -53,7 +53,7 @@ impl Opened {
     /// The greatest place in `first`.
     #[getter]
     fn last(&self) -> i16 {
-        self.0.first.iter().copied().max().unwrap_or(-1)
+        self.0.first.iter().fold(-1, |last, place| last.max(*place))
     }
 
     #[getter]
@@ -199,7 +199,8 @@ impl Engine {
         let totals = engine.native_totals(id, within);
         let mut totals = totals.map_err(|status| core_error(status.message()))?;
         for (scores, weight) in &scores {
-            for (total, own) in totals.iter_mut().zip(per_node(scores, within.len())?) {
+            let own = per_node(scores, within.len())?;
+            for (total, own) in totals.iter_mut().zip(own) {
                 *total = total.wrapping_add(own.wrapping_mul(*weight));
             }
         }

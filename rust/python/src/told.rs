@@ -26,9 +26,16 @@ pub(crate) fn first_outside(
     low: i64,
     high: i64,
 ) -> Option<usize> {
-    let range = low..=high;
-    let mut pairs = scores.as_array().into_iter().zip(counts.as_array());
-    pairs.position(|(score, counts)| *counts && !range.contains(score))
+    let (scores, counts) = (scores.as_array(), counts.as_array());
+    let outside = |(score, counts): (&i64, &bool)| *counts & ((*score < low) | (*score > high));
+    if let (Some(scores), Some(counts)) = (scores.as_slice(), counts.as_slice()) {
+        // A pass without branches, which the compiler vectorises, before the one that says where.
+        let pairs = scores.iter().zip(counts);
+        if !pairs.fold(false, |any, pair| any | outside(pair)) {
+            return None;
+        }
+    }
+    scores.iter().zip(counts).position(outside)
 }
 
 #[pymethods]

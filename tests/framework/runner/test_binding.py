@@ -228,6 +228,7 @@ def test_binding_calls_sync_and_async(bench, state, pod, wrap, point, value, cod
     assert runner.is_async(point, "A") == (wrap is as_async)
     assert runner.names(point) == ["A"]
     status = resolve(runner, point, state, pod)
-    assert (status.code, status.message, status.plugin) == (code, message, "A")
+    assert (status.code, status.message) == (code, message)
+    assert status.is_success or status.plugin == "A"
     assert len(LOG) == 1
     assert len(bench.seen) == 1

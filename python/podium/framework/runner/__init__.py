@@ -15,7 +15,7 @@ from podium.framework.nodes import NodeRow, NodesView
 from podium.framework.plugin import QueuedPod
 from podium.framework.results import NodeStatuses, PostFilterResult
 from podium.framework.runner.arrays import RejectedNodes
-from podium.framework.runner.binding import BindingRunner, PermitOutcome
+from podium.framework.runner.binding import BindingRunner, Caller, PermitOutcome
 from podium.framework.runner.calls import Calls, Observer
 from podium.framework.runner.enqueue import concerned_plugins, less_function, run_pre_enqueue
 from podium.framework.runner.filtering import (
@@ -71,7 +71,7 @@ class Runner:
             max_permit_wait: the longest a Permit plugin may wait, in seconds; None: as long as it says.
 
         """
-        calls = Calls(observer, timer)
+        calls = Calls.of(observer, timer)
         self._profile = profile
         self._plugins = plugins
         self._members = Members.of(profile.points, plugins)
@@ -83,6 +83,7 @@ class Runner:
         self._score = ScoreRunner(calls, self._members)
         self._binding = BindingRunner(calls, self._members, max_permit_wait)
         self._binders = profile.names("bind")
+        self._asked_to_bind: dict[frozenset[str] | None, list[str]] = {}
 
     def judges(self, concerned: frozenset[str]) -> Judges | None:
         """Return who judges pods that these plugins concern; None if what they say cannot be remembered."""
@@ -178,12 +179,20 @@ class Runner:
 
     def binders(self, state: CycleState) -> list[str]:
         """Return the Bind plugins to ask, in order, native ones included."""
-        own = {member.name for member in self._members.at("bind", state)}
-        return [name for name in self._binders if name in own or name not in self._plugins]
+        asked = self._asked_to_bind.get(state.concerned)
+        if asked is None:
+            own = {member.name for member in self._members.at("bind", state)}
+            asked = [name for name in self._binders if name in own or name not in self._plugins]
+            self._asked_to_bind[state.concerned] = asked
+        return list(asked)
 
     def concerned_at(self, point: str, state: CycleState) -> list[str]:
         """Return the plugins of a point that concern the pod of this attempt, in order."""
         return [member.name for member in self._members.at(point, state)]
+
+    def caller(self, point: str, name: str) -> Caller:
+        """Return a function that is ``start`` for one plugin, and whether its method is ``async def``."""
+        return self._binding.caller(point, name)
 
     def is_async(self, point: str, name: str) -> bool:
         """Whether a plugin's method at preBind, bind or postBind is ``async def``."""

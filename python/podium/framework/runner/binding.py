@@ -9,6 +9,7 @@ import inspect
 import math
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from podium.api import Pod
@@ -16,11 +17,10 @@ from podium.errors import PluginError
 from podium.framework.points import label
 from podium.framework.results import PreFlight
 from podium.framework.runner.calls import Calls, Failure, as_status, error
-from podium.framework.runner.members import Member, Members
+from podium.framework.runner.members import Member, Members, nothing
 from podium.framework.state import CycleState
 from podium.framework.status import SUCCESS, Code, Status
 
-_METHODS: Final = {"preBind": "pre_bind", "bind": "bind", "postBind": "post_bind"}
 _WAITING: Final = "one or more plugins asked to wait and no plugin rejected pod"
 
 
@@ -32,6 +32,14 @@ class PermitOutcome:
     waits: Mapping[str, float] = field(default_factory=dict)
 
 
+#: Calls a plugin with (state, pod, node name); and whether that gives a coroutine.
+Caller = tuple[Callable[..., Status | Coroutine[Any, Any, Status]], bool]
+
+_PERMITTED: Final = PermitOutcome()
+_NOBODY: Final[frozenset[str]] = frozenset()
+_ALL_SKIP: Final = Status.skip()
+
+
 @dataclass(frozen=True, slots=True)
 class BindingRunner:
     """Runs the points from Reserve to PostBind of a profile."""
@@ -39,15 +47,16 @@ class BindingRunner:
     calls: Calls
     members: Members
     max_permit_wait: float | None = None
-    methods: dict[tuple[str, str], tuple[Callable[..., Any], bool]] = field(default_factory=dict)
+    callers: dict[tuple[str, str], Caller] = field(default_factory=dict)
+    """By point and plugin."""
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status:
         """Reserve in order; on anything but success the caller must call ``unreserve``."""
         for member in self.members.at("reserve", state):
-            if not hasattr(member.plugin, "reserve"):
+            if member.call is nothing:
                 continue
-            status = self.calls.status("Reserve", member.name, member.plugin.reserve, state, pod, node_name)
-            if not status.is_success:
+            status = self.calls.status("Reserve", member.name, member.call, state, pod, node_name)
+            if status is not SUCCESS and not status.is_success:
                 return _judged(f'running Reserve plugin "{member.name}"', status)
         return SUCCESS
 
@@ -55,8 +64,9 @@ class BindingRunner:
         """Unreserve in reverse, every plugin whatever happens; return the errors of those that raised."""
         failures = []
         for member in reversed(self.members.at("reserve", state)):
-            unreserve = member.plugin.unreserve
-            status = self.calls.status("Unreserve", member.name, unreserve, state, pod, node_name)
+            if member.also is None:
+                continue
+            status = self.calls.status("Unreserve", member.name, member.also, state, pod, node_name)
             if not status.is_success:
                 failures.append(error(f'running Unreserve plugin "{member.name}"', status))
         return tuple(failures)
@@ -66,7 +76,9 @@ class BindingRunner:
         waits: dict[str, float] = {}
         last = SUCCESS
         for member in self.members.at("permit", state):
-            status = self.calls.status("Permit", member.name, self._permit, member, state, pod, node_name)
+            status = self.calls.status("Permit", member.name, _permit, member, state, pod, node_name)
+            if status is SUCCESS:
+                continue
             if status.code is Code.WAIT:
                 limit = math.inf if self.max_permit_wait is None else self.max_permit_wait
                 waits[member.name] = min(status.timeout or 0.0, limit)
@@ -74,18 +86,18 @@ class BindingRunner:
             elif not status.is_success:
                 return PermitOutcome(_judged(f'running Permit plugin "{member.name}"', status))
         if not waits:
-            return PermitOutcome()
+            return _PERMITTED
         return PermitOutcome(Status(Code.WAIT, (*last.reasons, _WAITING), last.plugin), waits)
-
-    @staticmethod
-    def _permit(member: Member, state: CycleState, pod: Pod, node_name: str) -> Status | None:
-        return _checked_wait(member.plugin.permit(state, pod, node_name))
 
     def pre_flight(self, state: CycleState, pod: Pod, node_name: str) -> Status:
         """Ask which PreBind plugins have work: success if any, SKIP if none; sets ``state.skip_pre_bind``."""
+        members = self.members.at("preBind", state)
+        if all(member.also is None for member in members):
+            state.skip_pre_bind = state.parallel_pre_bind = _NOBODY
+            return SUCCESS if members else _ALL_SKIP
         skipped, parallel = set(), set()
-        result = Status.skip()
-        for member in self.members.at("preBind", state):
+        result = _ALL_SKIP
+        for member in members:
             answer = self._pre_flight(member, state, pod, node_name)
             if answer.allow_parallel:
                 parallel.add(member.name)
@@ -100,9 +112,12 @@ class BindingRunner:
 
     def pre_bind_groups(self, state: CycleState) -> list[list[str]]:
         """Return the PreBind plugins that have work: groups run one after the other, each side by side."""
+        members = self.members.at("preBind", state)
+        if not (state.skip_pre_bind or state.parallel_pre_bind):
+            return [[member.name] for member in members]
         groups: list[list[str]] = []
         open_group: list[str] = []
-        for member in self.members.at("preBind", state):
+        for member in members:
             works = member.name not in state.skip_pre_bind
             if member.name in state.parallel_pre_bind:
                 open_group += [member.name] if works else []
@@ -114,7 +129,7 @@ class BindingRunner:
 
     def is_async(self, point: str, name: str) -> bool:
         """Whether a plugin's method of a binding point is ``async def``: for a loop, not a thread."""
-        return self._method(point, name)[1]
+        return self.caller(point, name)[1]
 
     def start(self, point: str, name: str, *args: Any) -> Status | Coroutine[Any, Any, Status]:
         """Call a plugin at preBind, bind or postBind with (state, pod, node name).
@@ -122,22 +137,30 @@ class BindingRunner:
         A sync method runs here and now; an ``async def`` gives a coroutine. Either way the status is final:
         rejections keep their code, SKIP is allowed at bind only, all else is an error. Thread-safe.
         """
-        started = self.calls.start(label(point), name, self._method(point, name)[0], *args)
+        return self.caller(point, name)[0](*args)
+
+    def caller(self, point: str, name: str) -> Caller:
+        """Return ``start`` for one plugin, and whether its method is ``async def``."""
+        known = self.callers.get((point, name))
+        if known is None:
+            member = next(member for member in self.members.by_point[point] if member.name == name)
+            start = partial(self._start, (point, name, label(point)), member.call)
+            known = self.callers[point, name] = (start, inspect.iscoroutinefunction(member.call))
+        return known
+
+    def _start(
+        self, where: tuple[str, str, str], method: Callable[..., Any], *args: Any
+    ) -> Status | Coroutine[Any, Any, Status]:
+        point, name, at = where
+        started = self.calls.start(at, name, method, *args)
+        if started is SUCCESS:
+            return SUCCESS
         if isinstance(started, Status):
             return _binding_status(point, name, started)
         return _later(point, name, started)
 
-    def _method(self, point: str, name: str) -> tuple[Callable[..., Any], bool]:
-        """Return the method of a plugin, and whether it is ``async def``."""
-        known = self.methods.get((point, name))
-        if known is None:
-            member = next(member for member in self.members.by_point[point] if member.name == name)
-            method: Callable[..., Any] = getattr(member.plugin, _METHODS[point])
-            known = self.methods[point, name] = (method, inspect.iscoroutinefunction(method))
-        return known
-
     def _pre_flight(self, member: Member, state: CycleState, pod: Pod, node_name: str) -> PreFlight:
-        ask = getattr(member.plugin, "pre_bind_pre_flight", None)
+        ask = member.also
         if ask is None:
             return PreFlight()
         answer = self.calls.run(
@@ -176,13 +199,16 @@ def _unsupported(name: str, status: Status) -> Status:
     )
 
 
+def _permit(member: Member, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+    answer = member.call(state, pod, node_name)
+    return None if answer is None else _checked_wait(answer)
+
+
 def _as_pre_flight(answer: Any) -> PreFlight:
     return answer if isinstance(answer, PreFlight) else PreFlight(as_status(answer))
 
 
-def _checked_wait(answer: Any) -> Status | None:
-    if answer is None:
-        return None
+def _checked_wait(answer: Any) -> Status:
     status = as_status(answer)
     if status.code is Code.WAIT and not (isinstance(status.timeout, int | float) and status.timeout >= 0):
         raise PluginError(f"returned Wait with timeout {status.timeout}, use Status.wait(seconds)")

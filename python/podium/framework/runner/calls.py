@@ -4,7 +4,6 @@ import inspect
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from podium.errors import PluginError
@@ -16,71 +15,98 @@ Observer = Callable[[str, str, Code, float], None]
 log = logging.getLogger("podium.framework")
 
 
-@dataclass(frozen=True, slots=True)
 class Calls:
-    """How plugins are called: with whose clock, and who is told. Nothing is timed without an observer."""
+    """How plugins are called where nobody looks on."""
 
-    observer: Observer | None = None
-    timer: Callable[[], float] | None = None
+    __slots__ = ()
+
+    @staticmethod
+    def of(observer: Observer | None, timer: Callable[[], float] | None) -> "Calls":
+        """Return how to call plugins so that ``observer`` is told, by the clock of ``timer``."""
+        return Calls() if observer is None or timer is None else TimedCalls(observer, timer)
 
     def run(
         self, point: str, plugin: str, body: Callable[..., Any], code: Callable[[Any], Code], *args: Any
     ) -> Any:
         """Run ``body(*args)``; return its answer, or a ``Failure`` if it raised. ``code`` reads its code."""
-        started = self._now()
+        del code
         try:
-            answer = body(*args)
+            return body(*args)
         except Exception as error:  # noqa: BLE001 (whatever a plugin raises ends the attempt, not the scheduler)
-            return self._failed(point, plugin, error, started)
-        if self.observer is not None:
-            self._tell(point, plugin, code(answer), started)
-        return answer
+            return failed(point, plugin, error)
 
     def status(self, point: str, plugin: str, method: Callable[..., Any], *args: Any) -> Status:
         """Run a method that answers with a status or None."""
-        started = self._now()
         try:
             answer = method(*args)
-            status = succeeded(plugin) if answer is None else as_status(answer).by(plugin)
+            return SUCCESS if answer is None else as_status(answer).by(plugin)
         except Exception as error:  # noqa: BLE001 (see run)
-            return self._failed(point, plugin, error, started).status
-        self._tell(point, plugin, status.code, started)
-        return status
+            return failed(point, plugin, error).status
 
     def start(
         self, point: str, plugin: str, method: Callable[..., Any], *args: Any
     ) -> Status | Coroutine[Any, Any, Status]:
         """Run a method that may be ``async def``: return its status, or a coroutine that gives it."""
-        started = self._now()
         try:
             answer = method(*args)
-            if answer is None or isinstance(answer, Status) or not inspect.isawaitable(answer):
-                status = succeeded(plugin) if answer is None else as_status(answer).by(plugin)
-                self._tell(point, plugin, status.code, started)
-                return status
+            if answer is None:
+                return SUCCESS
+            if isinstance(answer, Status) or not inspect.isawaitable(answer):
+                return as_status(answer).by(plugin)
         except Exception as error:  # noqa: BLE001 (see run)
-            return self._failed(point, plugin, error, started).status
-        return self._finish(point, plugin, answer, started)
+            return failed(point, plugin, error).status
+        return self._finish(point, plugin, answer)
 
-    async def _finish(self, point: str, plugin: str, answer: Awaitable[Any], started: float) -> Status:
+    async def _finish(self, point: str, plugin: str, answer: Awaitable[Any]) -> Status:
         try:
-            status = as_status(await answer).by(plugin)
+            return as_status(await answer).by(plugin)
         except Exception as error:  # noqa: BLE001 (see run)
-            return self._failed(point, plugin, error, started).status
-        self._tell(point, plugin, status.code, started)
+            return failed(point, plugin, error).status
+
+
+class TimedCalls(Calls):
+    """The same, and an observer is told of every call."""
+
+    __slots__ = ("_observer", "_timer")
+
+    def __init__(self, observer: Observer, timer: Callable[[], float]) -> None:
+        self._observer = observer
+        self._timer = timer
+
+    def run(
+        self, point: str, plugin: str, body: Callable[..., Any], code: Callable[[Any], Code], *args: Any
+    ) -> Any:
+        """See ``Calls``."""
+        started = self._timer()
+        answer = Calls.run(self, point, plugin, body, code, *args)
+        seen = Code.ERROR if isinstance(answer, Failure) else code(answer)
+        self._observer(point, plugin, seen, self._timer() - started)
+        return answer
+
+    def status(self, point: str, plugin: str, method: Callable[..., Any], *args: Any) -> Status:
+        """See ``Calls``."""
+        started = self._timer()
+        status = Calls.status(self, point, plugin, method, *args)
+        self._observer(point, plugin, status.code, self._timer() - started)
         return status
 
-    def _now(self) -> float:
-        return self.timer() if self.timer is not None else 0.0
+    def start(
+        self, point: str, plugin: str, method: Callable[..., Any], *args: Any
+    ) -> Status | Coroutine[Any, Any, Status]:
+        """See ``Calls``; what a coroutine awaits is part of its time."""
+        started = self._timer()
+        status = Calls.start(self, point, plugin, method, *args)
+        if not isinstance(status, Status):
+            return self._timed(point, plugin, status, started)
+        self._observer(point, plugin, status.code, self._timer() - started)
+        return status
 
-    def _tell(self, point: str, plugin: str, code: Code, started: float) -> None:
-        if self.observer is not None:
-            self.observer(point, plugin, code, self._now() - started)
-
-    def _failed(self, point: str, plugin: str, error: Exception, started: float) -> "Failure":
-        self._tell(point, plugin, Code.ERROR, started)
-        log.error("plugin %s failed at %s", plugin, point, exc_info=error)
-        return Failure(Status.error(error).by(plugin))
+    async def _timed(
+        self, point: str, plugin: str, begun: Coroutine[Any, Any, Status], started: float
+    ) -> Status:
+        status = await begun
+        self._observer(point, plugin, status.code, self._timer() - started)
+        return status
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +116,10 @@ class Failure:
     status: Status
 
 
-@cache
-def succeeded(plugin: str) -> Status:
-    """Return what None stands for."""
-    return SUCCESS.by(plugin)
+def failed(point: str, plugin: str, error: Exception) -> Failure:
+    """Report what a plugin raised."""
+    log.error("plugin %s failed at %s", plugin, point, exc_info=error)
+    return Failure(Status.error(error).by(plugin))
 
 
 def as_status(answer: Any) -> Status:

@@ -1,13 +1,13 @@
 """What happens around the queue: applies_to, PreEnqueue, and the order of the queue."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from podium.api import Pod
 from podium.errors import PluginError
 from podium.framework.plugin import QueuedPod
 from podium.framework.runner.calls import Calls, explain, log
-from podium.framework.runner.members import Members
+from podium.framework.runner.members import Member, Members
 from podium.framework.status import SUCCESS, Code, Status
 
 
@@ -31,12 +31,14 @@ def run_pre_enqueue(
     calls: Calls, members: Members, pod: Pod, concerned: frozenset[str] | None, gated_by: str
 ) -> Status:
     """Ask the plugins in order, ``gated_by`` before the others; return the first that is no success."""
-    asked = sorted(members.by_point["preEnqueue"], key=lambda member: member.name != gated_by)
+    asked: Sequence[Member] = members.by_point["preEnqueue"]
+    if concerned is not None:
+        asked = members.of_concerned(concerned)["preEnqueue"]
+    if gated_by:
+        asked = sorted(asked, key=lambda member: member.name != gated_by)
     for member in asked:
-        if concerned is not None and member.name not in concerned:
-            continue
-        status = calls.status("PreEnqueue", member.name, member.plugin.pre_enqueue, pod)
-        if status.is_success:
+        status = calls.status("PreEnqueue", member.name, member.call, pod)
+        if status is SUCCESS or status.is_success:
             continue
         if status.is_rejected:
             return status

@@ -21,7 +21,7 @@ from podium.framework.state import CycleState
 from podium.framework.status import SUCCESS, Code, Status
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class NativeVerdicts:
     """What the native filters say of the nodes. Places are those in the profile's whole Filter list.
 
@@ -43,7 +43,7 @@ class NativeVerdicts:
         return cls(first < 0, int(first.max(initial=-1)), lambda: first)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class FilterOutcome:
     """What the filters came to.
 
@@ -102,21 +102,23 @@ class FilterRunner:
     ) -> FilterOutcome:
         """Run each filter over the nodes that nothing before it in the profile rejected."""
         passed = np.ones(len(nodes), np.bool_) if native is None else native.passed
+        last = -1 if native is None else native.last
+        skipped = state.skip_filter
         answers: list[Answer] = []
         for member in self.members.at("filter", state):
-            if member.name in state.skip_filter:
+            if member.name in skipped:
                 continue
             asked = passed
-            if native is not None and native.last > member.order:
+            if native is not None and last > member.order:
                 asked = _also_rejected_later(passed, native.first() > member.order, answers)
-            if not np.count_nonzero(asked):
+            if not asked.any():
                 continue
             result = ask_filter(self.calls, member, state, pod, nodes.with_candidates(asked))
             if isinstance(result, Status):
                 return FilterOutcome(result, passed, tuple(answers), native)
             # True where it was asked and says no.
             out = asked > result.mask
-            if not np.count_nonzero(out):
+            if not out.any():
                 continue
             answer = Answer(member.name, member.order, result, out)
             bad = unusable(answer)
@@ -157,12 +159,12 @@ def unusable(answer: Answer) -> Status | None:
 
 
 def _filter(member: Member, state: CycleState, pod: Pod, nodes: NodesView) -> FilterResult:
-    return check_filter(member.name, member.plugin.filter(state, pod, nodes), len(nodes))
+    return check_filter(member.name, member.call(state, pod, nodes), len(nodes))
 
 
 def _filter_code(result: FilterResult) -> Code:
     """Return the code that the metrics show for a whole call."""
-    if np.count_nonzero(result.mask) == len(result.mask):
+    if result.mask.all():
         return Code.SUCCESS
     return result.code if isinstance(result.code, Code) else Code.UNSCHEDULABLE
 
@@ -204,7 +206,7 @@ class PostFilterRunner:
         answer = self.calls.run(
             "PostFilter",
             member.name,
-            lambda: _as_result(member.plugin.post_filter(state, pod, statuses)),
+            lambda: _as_result(member.call(state, pod, statuses)),
             lambda result: result.status.code,
         )
         if isinstance(answer, Failure):

@@ -1,30 +1,64 @@
 """Which plugins of a profile the runner calls at each point, and in which order."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
-from podium.framework.points import POINTS
+from podium.framework.points import POINT_METHODS, POINTS
 from podium.framework.state import CycleState
+
+#: Methods that go with that of a point.
+_ALSO: Final = {
+    "reserve": "unreserve",
+    "score": "normalize_score",
+    "preBind": "pre_bind_pre_flight",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A plugin at a point: its place in the profile's list, native plugins included, and its weight there."""
+    """A plugin at a point.
+
+    Attributes:
+        order: its place in the profile's list, native plugins included.
+        weight: its weight there.
+        call: the method of the point; ``nothing`` if the plugin has only the one that goes with it.
+        also: the method that goes with it, None if the plugin has none.
+
+    """
 
     order: int
     name: str
     plugin: Any
     weight: int
+    call: Callable[..., Any]
+    also: Callable[..., Any] | None = None
+
+    @classmethod
+    def of(cls, point: str, order: int, plugin: tuple[str, Any], weight: int) -> "Member":
+        """Look up the methods once."""
+        name, instance = plugin
+        methods = POINT_METHODS[point]
+        call = getattr(instance, methods[0], None) if methods else None
+        also = getattr(instance, _ALSO[point], None) if point in _ALSO else None
+        return cls(order, name, instance, weight, call or nothing, also)
+
+
+def nothing(*_: object) -> None:
+    """Stand for a method that a plugin leaves out: ``reserve`` of one that only unreserves."""
+
+
+#: Plugins by point, in order.
+Chosen = Mapping[str, tuple[Member, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Members:
     """The plugins that have an instance, by point; the others run in the core."""
 
-    by_point: dict[str, tuple[Member, ...]]
-    _chosen: dict[tuple[str, frozenset[str]], tuple[Member, ...]] = field(default_factory=dict)
-    """By point and the plugins that concern a pod: there are few such sets, and each pod asks for one."""
+    by_point: Chosen
+    _chosen: dict[frozenset[str], Chosen] = field(default_factory=dict)
+    """By the plugins that concern a pod: there are few such sets."""
 
     @classmethod
     def of(cls, points: Mapping[str, list[tuple[str, int]]], plugins: Mapping[str, Any]) -> "Members":
@@ -32,7 +66,7 @@ class Members:
         return cls(
             {
                 point: tuple(
-                    Member(order, name, plugins[name], weight)
+                    Member.of(point, order, (name, plugins[name]), weight)
                     for order, (name, weight) in enumerate(points[point])
                     if name in plugins
                 )
@@ -42,14 +76,19 @@ class Members:
 
     def at(self, point: str, state: CycleState) -> tuple[Member, ...]:
         """Return the plugins of a point that concern the pod, in order."""
-        concerned = state.concerned
-        return self.by_point[point] if concerned is None else self.of_concerned(point, concerned)
-
-    def of_concerned(self, point: str, concerned: frozenset[str]) -> tuple[Member, ...]:
-        """Return those of some plugins that take part in a point, in order."""
-        chosen = self._chosen.get((point, concerned))
+        chosen = state.members
         if chosen is None:
-            members = self.by_point[point]
-            chosen = tuple(member for member in members if member.name in concerned)
-            self._chosen[point, concerned] = chosen
+            concerned = state.concerned
+            chosen = self.by_point if concerned is None else self.of_concerned(concerned)
+            state.members = chosen
+        return chosen[point]  # type: ignore[no-any-return]  # the state does not know what members are
+
+    def of_concerned(self, concerned: frozenset[str]) -> Chosen:
+        """Return those of some plugins by point."""
+        chosen = self._chosen.get(concerned)
+        if chosen is None:
+            chosen = self._chosen[concerned] = {
+                point: tuple(member for member in members if member.name in concerned)
+                for point, members in self.by_point.items()
+            }
         return chosen

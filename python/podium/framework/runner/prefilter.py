@@ -47,6 +47,9 @@ class PreFilterOutcome:
     narrowed_by: tuple[str, ...] = ()
 
 
+_ALL_NODES: Final = PreFilterOutcome()
+
+
 @dataclass(slots=True)
 class _Fold:
     node_names: frozenset[str] | None = None
@@ -54,10 +57,14 @@ class _Fold:
     skipped: set[str] = field(default_factory=set)
     rejection: Status = SUCCESS
 
+    def outcome(self) -> PreFilterOutcome:
+        """Return what all answers come to."""
+        if self.rejection is SUCCESS and self.node_names is None:
+            return _ALL_NODES
+        return PreFilterOutcome(self.rejection, self.node_names, tuple(sorted(self.narrowed_by)))
+
     def take(self, name: str, step: PreFilterStep) -> PreFilterOutcome | None:
         """Add a plugin's answer; an outcome ends the round."""
-        if step is _NOTHING_TO_SAY:
-            return None
         status = step.status.by(name)
         if status.code is Code.SKIP:
             self.skipped.add(name)
@@ -100,18 +107,16 @@ class PreFilterRunner:
         A native plugin without an answer succeeded. Sets ``state.skip_filter``.
         """
         own = self.members.at("preFilter", state)
-        if not own and not native:
-            state.skip_filter = frozenset()
-            return PreFilterOutcome()
         fold = _Fold()
         outcome = None
         for name, member in self._having_a_say(own, native):
             step = native[name] if member is None else self._ask(member, state, pod, nodes)
-            outcome = fold.take(name, step)
-            if outcome is not None:
-                break
+            if step is not _NOTHING_TO_SAY:
+                outcome = fold.take(name, step)
+                if outcome is not None:
+                    break
         state.skip_filter = frozenset(fold.skipped)
-        return outcome or PreFilterOutcome(fold.rejection, fold.node_names, tuple(sorted(fold.narrowed_by)))
+        return outcome or fold.outcome()
 
     def _having_a_say(
         self, own: Sequence[Member], native: Mapping[str, PreFilterStep]
@@ -123,12 +128,7 @@ class PreFilterRunner:
         return [(name, by_name.get(name)) for name in self.order if name in by_name or name in native]
 
     def _ask(self, member: Member, state: CycleState, pod: Pod, nodes: NodesView) -> PreFilterStep:
-        answer = self.calls.run(
-            "PreFilter",
-            member.name,
-            lambda: _as_step(member.plugin.pre_filter(state, pod, nodes)),
-            _code_of_step,
-        )
+        answer = self.calls.run("PreFilter", member.name, _step, _code_of_step, member, state, pod, nodes)
         return PreFilterStep(answer.status) if isinstance(answer, Failure) else answer
 
     def add_pod(self, state: CycleState, pod: Pod, added: Pod, node: NodeRow) -> Status:
@@ -154,9 +154,12 @@ def _code_of_step(step: PreFilterStep) -> Code:
     return step.status.code
 
 
+def _step(member: Member, state: CycleState, pod: Pod, nodes: NodesView) -> PreFilterStep:
+    answer = member.call(state, pod, nodes)
+    return _NOTHING_TO_SAY if answer is None else _as_step(answer)
+
+
 def _as_step(answer: Any) -> PreFilterStep:
-    if answer is None:
-        return _NOTHING_TO_SAY
     if isinstance(answer, PreFilterResult):
         names = answer.node_names
         if names is not None and not isinstance(names, frozenset | set):

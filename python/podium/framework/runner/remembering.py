@@ -74,13 +74,13 @@ class Judges:
 
 def judges_of(members: Members, concerned: frozenset[str]) -> Judges | None:
     """Return who judges pods that these plugins concern; None if it cannot be remembered."""
-    at = {point: members.of_concerned(point, concerned) for point in (*_OF_ALL_NODES, "filter", "score")}
+    at = members.of_concerned(concerned)
     if any(at[point] for point in _OF_ALL_NODES):
         return None
     judges = (*at["filter"], *at["score"])
     if any(getattr(member.plugin, "depends_on", None) != NODE for member in judges):
         return None
-    if any(hasattr(member.plugin, "normalize_score") for member in at["score"]):
+    if any(member.also is not None for member in at["score"]):
         return None
-    after = any(members.of_concerned(point, concerned) for point in _AFTER)
+    after = any(at[point] for point in _AFTER)
     return Judges(at["filter"], at["score"], after)

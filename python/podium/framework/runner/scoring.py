@@ -4,6 +4,7 @@ Rules: ``RunPreScorePlugins`` and ``RunScorePlugins`` of ``k8s.io/kubernetes/pkg
 at v1.37.2.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,7 @@ from podium.framework.state import CycleState
 from podium.framework.status import SUCCESS, Code, Status
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class PluginScores:
     """The scores of one plugin, int64 of shape (nodes,); only the rows of feasible nodes mean anything."""
 
@@ -35,7 +36,7 @@ class PluginScores:
         return self.normalized if self.weight == 1 else self.normalized * np.int64(self.weight)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class ScoreOutcome:
     """The scores of all Python plugins, or the error that ends the cycle."""
 
@@ -63,26 +64,27 @@ class ScoreRunner:
         self, state: CycleState, pod: Pod, nodes: NodesView, native_skips: frozenset[str]
     ) -> Status:
         """Run PreScore; sets ``state.skip_score`` to the plugins that have no score, native ones too."""
-        skipped = set(native_skips)
+        skipped = native_skips
         result = SUCCESS
         for member in self.members.at("preScore", state):
-            status = self._pre_score(member, state, pod, nodes)
+            status = self.calls.status("PreScore", member.name, member.call, state, pod, nodes)
+            if status is SUCCESS:
+                continue
             if status.code is Code.SKIP:
-                skipped.add(member.name)
+                skipped = skipped | {member.name}
             elif not status.is_success:
                 result = error(f'running PreScore plugin "{member.name}"', status)
                 break
-        state.skip_score = frozenset(skipped)
+        state.skip_score = skipped
         return result
-
-    def _pre_score(self, member: Member, state: CycleState, pod: Pod, nodes: NodesView) -> Status:
-        return self.calls.status("PreScore", member.name, member.plugin.pre_score, state, pod, nodes)
 
     def score(self, state: CycleState, pod: Pod, nodes: NodesView) -> ScoreOutcome:
         """Run Score of every plugin, then NormalizeScore, then check the range and add up."""
         candidates = nodes.candidates
         skipped = state.skip_score
-        active = [member for member in self.members.at("score", state) if member.name not in skipped]
+        active: Sequence[Member] = self.members.at("score", state)
+        if skipped:
+            active = [member for member in active if member.name not in skipped]
         raw: list[NDArray[np.int64]] = []
         for member in active:
             answer = ask_score(self.calls, member, state, pod, nodes)
@@ -93,7 +95,9 @@ class ScoreRunner:
             raw.append(answer)
         plugins = []
         for member, scores in zip(active, raw, strict=True):
-            answer = self._normalize(member, state, pod, nodes, scores)
+            answer = scores
+            if member.also is not None:
+                answer = self._normalize(member, state, pod, nodes, scores)
             if isinstance(answer, Failure):
                 text = f'running Normalize on Score plugins: plugin "{member.name}" failed with'
                 return _failed(text, answer, candidates)
@@ -106,19 +110,10 @@ class ScoreRunner:
     def _normalize(
         self, member: Member, state: CycleState, pod: Pod, nodes: NodesView, scores: NDArray[np.int64]
     ) -> Any:
-        normalize = getattr(member.plugin, "normalize_score", None)
-        if normalize is None:
-            return scores
         view = scores.view()
         view.flags.writeable = False
-        return self.calls.run(
-            "ScoreExtensionNormalize",
-            member.name,
-            lambda: check_scores(
-                member.name, "normalize_score", normalize(state, pod, nodes, view), len(nodes)
-            ),
-            _success,
-        )
+        args = (member, state, pod, nodes, view)
+        return self.calls.run("ScoreExtensionNormalize", member.name, _normalized, _success, *args)
 
 
 def ask_score(
@@ -132,7 +127,14 @@ def ask_score(
 
 
 def _raw_scores(member: Member, state: CycleState, pod: Pod, nodes: NodesView) -> NDArray[np.int64]:
-    return check_scores(member.name, "score", member.plugin.score(state, pod, nodes), len(nodes))
+    return check_scores(member.name, "score", member.call(state, pod, nodes), len(nodes))
+
+
+def _normalized(
+    member: Member, state: CycleState, pod: Pod, nodes: NodesView, scores: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    assert member.also is not None, "only plugins that normalise are asked to"
+    return check_scores(member.name, "normalize_score", member.also(state, pod, nodes, scores), len(nodes))
 
 
 def _success(_: Any) -> Code:

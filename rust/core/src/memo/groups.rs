@@ -284,6 +284,11 @@ impl Combined {
         self.groups[self.group(row) as usize].verdict
     }
 
+    /// Whether a part kept by group rejects some row.
+    pub(super) fn rejects(&self) -> bool {
+        self.groups.iter().any(|group| group.verdict != FEASIBLE)
+    }
+
     pub(super) fn accepts(&self, row: Row) -> bool {
         self.verdict(row) == FEASIBLE
     }
@@ -294,6 +299,19 @@ impl Combined {
 
     /// Makes totals of rows' own parts of them.
     pub(super) fn add_offsets(&self, totals: &mut [i64]) {
+        if !self.is_divided() {
+            let is_open = self.groups[0].verdict == FEASIBLE;
+            let offset = self.groups[0].offset;
+            for total in totals {
+                let counts = is_open & (*total != NEVER);
+                *total = if counts {
+                    total.wrapping_add(offset)
+                } else {
+                    NEVER
+                };
+            }
+            return;
+        }
         for (row, total) in totals.iter_mut().enumerate() {
             let group = &self.groups[self.group(row as Row) as usize];
             *total = match *total != NEVER && group.verdict == FEASIBLE {

@@ -1,6 +1,7 @@
 //! Totals as if fewer nodes were feasible than the native filters say.
 
 use super::{Kept, Memo};
+use crate::filtering::{FEASIBLE, Verdict};
 use crate::normalize::Extremes;
 use crate::plugin::{Affects, Rows};
 use crate::snapshot::{Row, Snapshot};
@@ -10,11 +11,16 @@ impl Memo {
     /// Totals of the rows of `within`, which are feasible here, as if the other rows were not; anything
     /// elsewhere. `None` where a score has to be made anew for that.
     pub fn totals_within(&self, snap: &Snapshot, within: &[bool]) -> Option<Vec<i64>> {
-        let rows = within.iter().enumerate();
+        let alive = |(within, verdict): (&bool, &Verdict)| !*within & (*verdict == FEASIBLE);
+        let rows = within.iter().zip(&self.verdicts);
+        // Mostly there is none: a pass without branches.
+        if !rows.clone().fold(false, |any, row| any | alive(row)) {
+            return Some(self.totals());
+        }
         let left: Vec<Row> = rows
-            .filter(|(_, within)| !**within)
+            .enumerate()
+            .filter(|(row, pair)| alive(*pair) && self.is_feasible(*row as Row))
             .map(|(row, _)| row as Row)
-            .filter(|row| self.is_feasible(*row))
             .collect();
         if left.is_empty() {
             return Some(self.totals());
