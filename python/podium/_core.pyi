@@ -482,6 +482,12 @@ class Engine:
     def set_backoff(self, initial: int, max: int, /) -> None:  # noqa: A002 (positional only)
         """Set the queue's backoff; empties the queue, so it comes first."""
 
+    def order_by_places(self) -> None:
+        """Order the queue by places instead of priority; comes after ``set_backoff``."""
+
+    def set_places(self, pods: NDArray[np.uint32], places: NDArray[np.uint64], /) -> None:
+        """Say where queued pods stand, the least first; pods that are in no queue are left out."""
+
     def register_plugin(self, name: str, events: int, /) -> int:
         """Give a plugin its bit in the queue's sets; returns the bit's position."""
 

@@ -5,22 +5,17 @@ import asyncio
 import numpy as np
 import pytest
 from podium.cluster.simulated import SECOND
-from podium.errors import PluginError
 from podium.framework import (
     Action,
     ClusterEvent,
     EventRegistration,
     FilterResult,
-    Plugin,
     PostFilterResult,
     PreFilterResult,
     Resource,
     Status,
 )
-from podium.framework.config import parse_config
-from podium.framework.registry import Registry
 from podium.framework.state import PODS_TO_ACTIVATE, StateKey
-from podium.scheduler.loop import Scheduler
 from podium.testing import make_node, make_pod
 
 from tests.scheduler.world import World, plugin
@@ -495,17 +490,3 @@ def test_bindings_go_on_side_by_side(limit, seconds):
     world.run(seconds)
     assert len(world.log.ends) == 1000
     assert world.scheduler.binder.in_flight == 0
-
-
-def test_an_order_of_the_queue_in_python_is_refused_and_not_ignored():
-    order = type("Order", (Plugin,), {"name": "Order", "less": lambda self, a, b: True})
-    registry = Registry.build(installed=())
-    registry.register(order)
-    text = """
-apiVersion: kubescheduler.config.k8s.io/v1
-kind: KubeSchedulerConfiguration
-profiles:
-- plugins: {queueSort: {enabled: [{name: Order}], disabled: [{name: "*"}]}}
-"""
-    with pytest.raises(PluginError, match='plugin "Order": a queueSort plugin written in Python'):
-        Scheduler(parse_config(text.encode(), "test", registry))

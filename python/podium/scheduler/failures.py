@@ -1,6 +1,6 @@
 """What follows a failed attempt: the pod's status and events, and its way back into the queue."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -56,6 +56,8 @@ class Failures:
         self._engine = engine
         self._observer = observer
         self._bits = bits
+        self.returning: Callable[[int, int], None] | None = None
+        """Hears of each handle that goes back to the queue, and when, before it does."""
 
     def put_back(self, entry: Entry, refusal: Refusal, now: int, actions: list[Action]) -> None:
         """Report a failed attempt without more to it, and return the pod to the queue."""
@@ -70,6 +72,8 @@ class Failures:
         """Return whatever was popped to the queue: a pod, or a gang."""
         rejected_by = sum(self._bits.get(name, 0) for name in set(refusal.plugins))
         pending_by = sum(self._bits.get(name, 0) for name in set(refusal.pending))
+        if self.returning is not None:
+            self.returning(handle, now)
         self._engine.put_back(handle, now, rejected_by, pending_by)
 
     def record(self, attempt: Attempt, actions: list[Action]) -> None:

@@ -22,6 +22,7 @@ from podium.cluster.port import (
     Returned,
 )
 from podium.collector import collector_paused
+from podium.errors import PluginError
 from podium.framework.config import SchedulerConfig
 from podium.framework.config.v1 import Extender
 from podium.framework.events import Action as What
@@ -48,6 +49,7 @@ from podium.scheduler.nodes import NodeFacts
 from podium.scheduler.observer import Attempt, Observer
 from podium.scheduler.preemption import Failed, Preemption
 from podium.scheduler.profiles import DEFAULT_PREEMPTION, Profiles
+from podium.scheduler.queue_order import QueueOrder
 from podium.scheduler.registrations import NATIVE_EVENTS
 from podium.scheduler.relief import Bindings, Relief
 from podium.scheduler.state import Concern, Entry, State
@@ -123,6 +125,7 @@ class Scheduler:
         self._cycle = Cycle(
             self.engine, services, self.binder, self.observer, settings.sampling == "upstream"
         )
+        self._order_queue()
         self._responsible = frozenset(profile.scheduler_name for profile in config.profiles)
         self.gangs, self._gang_cycle = self._make_gangs()
         self._cycle.placed = self.gangs.given_nodes
@@ -130,6 +133,19 @@ class Scheduler:
         self._preempting = False
         self.tries = 0
         """Scheduling cycles so far."""
+
+    def _order_queue(self) -> None:
+        """Let a Python plugin put the queue in order, if one is configured."""
+        less = self.profiles.less()
+        if less is None:
+            return
+        (name,) = self.config.profiles[0].names("queueSort")
+        if any("Gang" in profile.names("permit") for profile in self.config.profiles):
+            text = f'plugin "{name}": a queueSort plugin written in Python orders single pods, not gangs'
+            raise PluginError(f"{text}: disable the plugin Gang in every profile, or use PrioritySort or DRF")
+        order = QueueOrder(self.engine, less)
+        self.state.order, self.failures.returning = order, order.returned
+        self._observers.append(order)
 
     def _make_gangs(self) -> tuple[Gangs, GangCycle]:
         profiles, settings = self.config.profiles, self.config.podium.gangs

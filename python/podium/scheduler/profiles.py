@@ -1,6 +1,6 @@
 """The Python plugins of the profiles: made once, and asked which pods concern them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,7 +12,8 @@ from podium.framework.config import Profile, SchedulerConfig
 from podium.framework.events import ClusterEvent
 from podium.framework.hints import HintTable
 from podium.framework.metrics import FrameworkMetrics
-from podium.framework.plugin import Plugin
+from podium.framework.plugin import Plugin, QueuedPod
+from podium.framework.points import POINTS
 from podium.framework.registry import Registry, instantiate
 from podium.framework.runner import Judges, Runner
 from podium.scheduler.extenders import ExtenderPlugin, Factory
@@ -86,11 +87,6 @@ class ProfilePlugins:
             observer=None if metrics is None else metrics.observer(name),
             timer=None if metrics is None else metrics.timer,
         )
-        sorters = self.runner.names("queueSort")
-        if sorters:
-            # Ordered otherwise than asked would be worse than not at all.
-            text = f'plugin "{sorters[0]}": a queueSort plugin written in Python cannot order the queue yet'
-            raise PluginError(f"{text}: use PrioritySort or DRF")
         if metrics is not None:
             metrics.watch(self.runner, name)
         for handle in handles:
@@ -101,6 +97,10 @@ class ProfilePlugins:
             name for point in cycle for name in self.runner.names(point) if name in self.plugins
         )
         """Plugins that are called in the scheduling cycle."""
+        points = [point for point in POINTS if point != "queueSort"]
+        self._asked = frozenset(name for point in points for name in self.runner.names(point))
+        self._asked -= self._stand_ins
+        """Plugins with a say about a pod; whoever only orders the queue has none."""
         self.gates = frozenset(self.runner.names("preEnqueue")) - self._stand_ins
         self.permits = frozenset(self.runner.names("permit"))
         self._in_binding = frozenset(
@@ -134,7 +134,7 @@ class ProfilePlugins:
         if known is None:
             if len(self._classes) >= _CLASSES:
                 self._classes.clear()
-            concerned = self.runner.concerned(pod).difference(self._stand_ins)
+            concerned = self.runner.concerned(pod) & self._asked
             concerned = concerned | self._stand_ins if concerned else concerned
             # Whoever has a gate is asked there before each attempt.
             plain = concerned and self.gates.isdisjoint(concerned)
@@ -207,6 +207,10 @@ class Profiles:
         for its, handles in alike.values():
             pods = np.array(handles, np.uint32)
             self._engine.set_concern(pods, its.kind, bool(its.concerned), its.table, its.up_to_node)
+
+    def less(self) -> Callable[[QueuedPod, QueuedPod], bool] | None:
+        """Return the order of the queue, None if it is native; it is the same in all profiles."""
+        return next((less for plugins in self if (less := plugins.runner.less()) is not None), None)
 
     def of(self, pod: Pod) -> ProfilePlugins | None:
         """Return the plugins that are responsible for a pod, None if its profile is native."""

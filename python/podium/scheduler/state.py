@@ -81,6 +81,19 @@ class Follower(Protocol):
         """Hear that a pod is bound."""
 
 
+class QueueOrder(Protocol):
+    """Says where pods stand in the queue; see ``podium.scheduler.queue_order``."""
+
+    def enter(self, entries: Sequence[Entry], now: int) -> None:
+        """Place pods that were just queued."""
+
+    def changed(self, entry: Entry) -> None:
+        """Place a waiting pod anew whose object changed."""
+
+    def leave(self, handle: int) -> None:
+        """Forget a pod that is bound or gone."""
+
+
 class GangMembers(Protocol):
     """Hears of all pods, so that gangs know their members."""
 
@@ -118,6 +131,8 @@ class State:
         """Asks the hints of Python plugins; None: there are none."""
         self.nodes_version = 0
         """Grows with every change of a node."""
+        self.order: QueueOrder | None = None
+        """Where pods stand in the queue, if a Python plugin says so."""
         self.gangs: GangMembers | None = None
         self._concern = concern
         self.nodes: dict[str, Node] = {}
@@ -253,6 +268,8 @@ class State:
             if self.tenants is not None:
                 created = self.tenants.created([entry.pod for entry in run])
             self.engine.enqueue_many(handles, now, created)
+            if self.order is not None:
+                self.order.enter(run, now)
 
     def _remember(self, pod: Pod, handle: int) -> Entry:
         entry = Entry(pod, handle, pod.spec.node_name or None)
@@ -313,6 +330,8 @@ class State:
             if self.classify is not None:
                 self.classify([entry])
             self.engine.requeue(entry.handle, gated=False)
+            if self.order is not None:
+                self.order.changed(entry)
             self._tell(changes.pod_changed(Resource.TARGET_POD, old, pod), now, (old, pod))
 
     def _bound_applied(self, entry: Entry, old: Pod, now: int) -> None:
@@ -321,6 +340,8 @@ class State:
             self._tell(changes.pod_changed(Resource.ASSIGNED_POD, old, entry.pod), now, (old, entry.pod))
         else:
             self.engine.dequeue(entry.handle)
+            if self.order is not None:
+                self.order.leave(entry.handle)
             self.announce(entry, _POD_ADDED, now)
             if self.follower is not None:
                 self.follower.bound_by_another(entry)
@@ -360,6 +381,8 @@ class State:
             self.engine.forget(entry.handle)
             self.announce(entry, _POD_DELETED, now)
         self.engine.dequeue(entry.handle)
+        if self.order is not None:
+            self.order.leave(entry.handle)
         self.engine.remove_pod(entry.handle)
         del self._pods[entry.pod.metadata.uid]
         del self._by_handle[entry.handle]

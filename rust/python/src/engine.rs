@@ -258,7 +258,9 @@ impl Engine {
         for ((example, name), uid) in examples.iter().zip(names).zip(uids) {
             let example = *example as usize;
             if example >= engine.snap.examples() {
-                return Err(PyValueError::new_err(format!("no example {example} is kept")));
+                return Err(PyValueError::new_err(format!(
+                    "no example {example} is kept"
+                )));
             }
             let (name, uid) = (name.cast::<PyString>()?, uid.cast::<PyString>()?);
             let id = engine

@@ -5,7 +5,7 @@ use crate::errors::core_error;
 use crate::gang::Shortage;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use podium_core::engine::{self, PodEvents, Stopped};
-use podium_core::queue::{Backoff, Entity, Nanos, Pool, Queue, Return, Ticket};
+use podium_core::queue::{Backoff, Entity, Nanos, Order, Pool, Queue, Return, Ticket};
 use podium_core::snapshot::{PodId, Row};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -199,6 +199,26 @@ fn enqueue(
 impl Engine {
     fn set_backoff(&self, initial: Nanos, max: Nanos) -> PyResult<()> {
         self.lock()?.queue = Queue::new(Backoff { initial, max });
+        Ok(())
+    }
+
+    /// Entities are tried in the order of their places, which `set_places` says, instead of by priority.
+    fn order_by_places(&self) -> PyResult<()> {
+        let queue = &mut self.lock()?.queue;
+        queue.set_order(Order::Given, Default::default(), |_, lane| lane);
+        Ok(())
+    }
+
+    /// Where pods stand, the least first; those that the queue does not know are left out.
+    fn set_places(
+        &self,
+        pods: PyReadonlyArray1<'_, u32>,
+        places: PyReadonlyArray1<'_, u64>,
+    ) -> PyResult<()> {
+        let queue = &mut self.lock()?.queue;
+        for (pod, place) in pods.as_array().iter().zip(places.as_array()) {
+            queue.set_place(Entity(*pod), *place);
+        }
         Ok(())
     }
 

@@ -46,6 +46,8 @@ pub struct Ticket {
     pub created: Nanos,
     /// The tenant's handle; without effect where there is one lane.
     pub lane: u32,
+    /// Where it stands in the caller's order, the least first; without effect in any other.
+    pub place: u64,
     /// Members that are missing from a group which already runs: before others of its lane.
     pub completing: bool,
     /// Held back by a PreEnqueue plugin.
@@ -64,6 +66,8 @@ pub enum Order {
     Share,
     /// A lane per tenant. The priority decides, and shares between equal priorities.
     Band,
+    /// One lane, in the caller's order: each entity has a place.
+    Given,
 }
 
 /// The least priority of system-critical pods.
@@ -71,7 +75,7 @@ pub const SYSTEM_CRITICAL: i32 = 2_000_000_000;
 
 impl Order {
     pub fn is_fair(self) -> bool {
-        self != Order::Priority
+        matches!(self, Order::Share | Order::Band)
     }
 
     /// What comes before the shares of tenants, the greatest first. `standing` is the priority of the tenant.
@@ -79,7 +83,7 @@ impl Order {
         match self {
             Order::Share if priority >= SYSTEM_CRITICAL => i32::MAX,
             Order::Share => standing.min(i32::MAX - 1),
-            Order::Priority | Order::Band => priority,
+            Order::Priority | Order::Band | Order::Given => priority,
         }
     }
 }
@@ -101,6 +105,7 @@ impl Rank {
                 let ordinary = u64::from(ticket.priority < SYSTEM_CRITICAL);
                 ordinary << 33 | later << 32 | falling(ticket.priority)
             }
+            Order::Given => ticket.place,
             // The band is the priority.
             Order::Priority | Order::Band => falling(ticket.priority) << 1 | later,
         };
@@ -146,6 +151,20 @@ mod tests {
             assert!(rank(by, 1, false, 9) < rank(by, 0, true, 0));
             assert!(rank(by, 0, true, 9) < rank(by, 0, false, 0));
         }
+    }
+
+    #[test]
+    fn a_given_place_comes_before_all_else() {
+        let at = |place, priority| {
+            let ticket = Ticket {
+                place,
+                priority,
+                ..Ticket::default()
+            };
+            Rank::new(Order::Given, &ticket, 0)
+        };
+        assert!(at(1, 0) < at(2, 1000));
+        assert!(at(u64::MAX - 1, 0) < at(u64::MAX, i32::MAX));
     }
 
     #[test]

@@ -207,6 +207,11 @@ impl Queue {
         });
     }
 
+    /// Says where it stands in the caller's order.
+    pub fn set_place(&mut self, entity: impl Into<Entity>, place: u64) {
+        self.amend(entity, |ticket| ticket.place = place);
+    }
+
     /// Changes the ticket. What is in flight or parked stays where it is; `since` and `created` must not change.
     pub fn amend(&mut self, entity: impl Into<Entity>, change: impl FnOnce(&mut Ticket)) {
         let entity = entity.into();
@@ -217,8 +222,8 @@ impl Queue {
         let mut ticket = before.clone();
         change(&mut ticket);
         let gated = ticket.gated;
-        let moved = (ticket.priority, ticket.lane, ticket.completing)
-            != (before.priority, before.lane, before.completing);
+        let of = |t: &Ticket| (t.priority, t.lane, t.completing, t.place);
+        let moved = of(&ticket) != of(&before);
         if moved && pool != Pool::InFlight {
             self.leave_pool(entity);
         }

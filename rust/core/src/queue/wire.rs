@@ -35,6 +35,7 @@ impl Ticket {
             since,
             created: wire.created.unwrap_or(since),
             lane,
+            place: 0,
             completing: wire.completing,
             gated: wire.gated,
             request: Some(Arc::new(Amounts::new(&wire.request, names))),
