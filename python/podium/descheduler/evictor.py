@@ -104,6 +104,9 @@ class Guard(Protocol):
     def promise(self, pod: Pod) -> float:
         """Estimate what moving a pod would gain."""
 
+    def bound(self, node: str) -> float:
+        """Return what no promise of a pod of a node exceeds."""
+
     def gain(self, wanted: Evicted) -> float | None:
         """Ask the scheduler what moving a pod would gain; None if the plan would not take it."""
 
@@ -245,6 +248,10 @@ class ProfileEvictor:
     def promise(self, pod: Pod) -> float:
         """Estimate what moving a pod would gain; 0 where nothing is planned."""
         return self._shared.guard.promise(pod) if self._shared.guard is not None else 0.0
+
+    def bound(self, node: str) -> float:
+        """Return what no promise of a pod of a node exceeds; 0 where nothing is planned."""
+        return self._shared.guard.bound(node) if self._shared.guard is not None else 0.0
 
     def gain(self, pod: Pod, plugin: str) -> float | None:
         """Ask the scheduler what moving a pod would gain; None if the plan would not take it."""

@@ -100,6 +100,9 @@ class Evictor(Protocol):
     def promise(self, pod: Pod) -> float:
         """Estimate what moving a pod would gain; 0 where nothing is planned."""
 
+    def bound(self, node: str) -> float:
+        """Return what no promise of a pod of a node exceeds; 0 where nothing is planned."""
+
     def gain(self, pod: Pod, plugin: str) -> float | None:
         """Ask the scheduler what moving a pod would gain; None if the plan would not take it."""
 

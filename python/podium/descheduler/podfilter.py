@@ -57,12 +57,15 @@ def pod_filter(
     include = frozenset(namespaces.include) if namespaces else frozenset()
     exclude = frozenset(namespaces.exclude) if namespaces else frozenset()
 
+    restricted = bool(include or exclude or labels is not None)
+
     def passes(pod: Pod) -> bool:
-        namespace = pod.metadata.namespace
-        if (include and namespace not in include) or namespace in exclude:
-            return False
-        if labels is not None and not selects(labels, pod.metadata.labels):
-            return False
+        if restricted:
+            namespace = pod.metadata.namespace
+            if (include and namespace not in include) or namespace in exclude:
+                return False
+            if labels is not None and not selects(labels, pod.metadata.labels):
+                return False
         for check in checks:  # noqa: SIM110 (asked of every pod: twice as fast as all())
             if not check(pod):
                 return False

@@ -45,6 +45,10 @@ class Requests:
         self._specs[id(spec)] = (spec, found)
         return found
 
+    def distinct(self) -> Iterable[Mapping[str, Quantity]]:
+        """Return all answers of ``of`` so far, those of earlier cycles too."""
+        return self._known.values()
+
     def begin(self) -> None:
         """Let go of the pods of the last cycle; what was summed is kept by content."""
         self._specs.clear()

@@ -23,12 +23,14 @@ from podium.api import (
 )
 from podium.api.matching import selects
 from podium.api.quantities import ZERO
+from podium.descheduler.labels import Labelled
 from podium.descheduler.nodefit import Mask, NodeFit
 from podium.descheduler.requests import Amounts, Requests
 
 SECOND = 1_000_000_000
 
-_ENDED = frozenset({"Succeeded", "Failed"})
+#: Phases in which a pod takes no resources any more.
+ENDED = frozenset({"Succeeded", "Failed"})
 
 
 @lru_cache(maxsize=65536)
@@ -44,7 +46,7 @@ def whole_seconds(nanoseconds: int) -> int:
 
 def is_active(pod: Pod) -> bool:
     """Tell whether a pod still takes resources: it has not succeeded or failed."""
-    return pod.status.phase not in _ENDED
+    return pod.status.phase not in ENDED
 
 
 def is_ready(node: Node) -> bool:
@@ -82,7 +84,7 @@ class World:
             node = pod.spec.node_name
             if node:
                 self._on[node].append(pod)
-                if pod.status.phase not in _ENDED:
+                if pod.status.phase not in ENDED:
                     self._active[node].append(pod)
         self._used: dict[str, dict[str, Quantity]] = {}
         self.namespaces = {item.metadata.name: item.metadata.labels for item in by_kind[Namespace]}
@@ -124,7 +126,7 @@ class World:
     def _asked(self) -> Mapping[str, Sequence[Mapping[str, Quantity]]]:
         """What each active pod of a node requests."""
         of = self.requests.of
-        return {node: [of(pod) for pod in pods] for node, pods in self._active.items()}
+        return {node: list(map(of, pods)) for node, pods in self._active.items()}
 
     def requested(self, node: str, resources: Iterable[str]) -> Amounts:
         """Return what the active pods of a node request, by resource; a new dictionary."""
@@ -134,6 +136,11 @@ class World:
     def fit(self) -> NodeFit:
         """Whether pods fit nodes."""
         return NodeFit(self.nodes, self.active_on, self.requests, self.used)
+
+    @cached_property
+    def labelled(self) -> Labelled:
+        """The active pods of all nodes by label, in the order of the nodes, then of the pods."""
+        return Labelled(pod for node in self.nodes for pod in self.active_on(node.metadata.name))
 
     @cached_property
     def _owned(self) -> Counter[str]:

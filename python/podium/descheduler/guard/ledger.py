@@ -6,13 +6,11 @@ Counts that only some plugins ask for are made when they are first asked for.
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from podium.api import Node, Pod
 from podium.descheduler.guard.levels import Levels, Meter
-from podium.descheduler.labels import Labelled
 from podium.descheduler.plugins.topology_spread.constraint import Constraint, Places, read
-from podium.descheduler.world import World, is_active
+from podium.descheduler.world import World
 
 Owner = tuple[str, str]
 """Owner's uid, images."""
@@ -36,10 +34,6 @@ class Before:
         self._replicas: dict[str, Counter[Owner]] = {}
         self._spreads: dict[str, Sequence[_Spread]] = {}
 
-    @cached_property
-    def _active(self) -> Labelled:
-        return Labelled(pod for pod in self.world.pods if is_active(pod))
-
     def replicas(self, owner: Owner, node: str) -> int:
         """Return how many pods of an owner, with the same images, are on a node."""
         counts = self._replicas.get(node)
@@ -56,7 +50,7 @@ class Before:
         if namespace not in self._spreads:
             found = {
                 constraint.key: constraint
-                for pod in self._active.of(namespace)
+                for pod in self.world.labelled.of(namespace)
                 for constraint in (read(item, pod) for item in pod.spec.topology_spread_constraints)
             }
             self._spreads[namespace] = [
@@ -66,7 +60,7 @@ class Before:
 
     def _count(self, namespace: str, constraint: Constraint) -> Counter[str]:
         counts: Counter[str] = Counter(dict.fromkeys(self._places.domains(constraint), 0))
-        for pod in self._active.selected(namespace, constraint.selector):
+        for pod in self.world.labelled.selected(namespace, constraint.selector):
             node = self.world.node.get(pod.spec.node_name)
             domain = node.metadata.labels.get(constraint.topology_key) if node is not None else None
             if domain is not None:

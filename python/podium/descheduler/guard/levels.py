@@ -31,6 +31,7 @@ class Meter:
             long as the meter; pods that are alike may share theirs.
         hot: the part above which a node is hot, by resource.
         weighed: resources in which no plan may leave the nodes more uneven than they were.
+        largest: no pod adds more to a node than this, by resource; None if that is not known.
 
     """
 
@@ -38,6 +39,7 @@ class Meter:
     of_pod: Callable[[Pod, Node], Share | None]
     hot: Share
     weighed: frozenset[str] = frozenset()
+    largest: Callable[[Node], Share] | None = None
 
 
 class Levels:
@@ -146,6 +148,34 @@ class Levels:
             found = (self.gains(pod, source, node) or {} for node in self._emptiest_nodes())
             known = self._promised[key] = max(map(self.worth, found), default=0.0)
         return known
+
+    def bound(self, name: str) -> float:
+        """Return what no promise of a pod of a node exceeds; infinite if that cannot be said.
+
+        Moving the part p of a node at level u to one at level v where it is the part r·p lowers a resource's
+        unevenness by b·p - a·p², with b = 2(u - r·v + (r - 1)·m), a = 1 + r² - (r - 1)²/n, m the mean level.
+        """
+        source = self._node.get(name)
+        if self._meter.largest is None or source is None:
+            return math.inf
+        return max((self._bound(source, node) for node in self._emptiest_nodes()), default=0.0)
+
+    def _bound(self, source: Node, node: Node) -> float:
+        levels, there = self._used.get(source.metadata.name, {}), self._used[node.metadata.name]
+        most, most_there = (self._meter.largest(at) if self._meter.largest else {} for at in (source, node))
+        gains: dict[str, float] = {}
+        for resource, part in most.items():
+            if resource not in levels or resource not in there:
+                return math.inf
+            if part <= 0.0:
+                continue
+            ratio, number = most_there.get(resource, 0.0) / part, self._counts[resource]
+            mean = self._sums[resource] / number
+            slope = 2 * (levels[resource] - ratio * there[resource] + (ratio - 1) * mean)
+            curve = 1 + ratio * ratio - (ratio - 1) ** 2 / number
+            best = min(max(slope / (2 * curve), 0.0), part)
+            gains[resource] = best * (slope - curve * best)
+        return self.worth(gains)
 
     def _emptiest_nodes(self) -> list[Node]:
         """Return the emptiest open node of each size."""

@@ -17,7 +17,7 @@ import msgspec
 from podium.api import Node, Pod
 from podium.descheduler.evictor import Cuts
 from podium.descheduler.guard.workload import Kin, Workload, kin_of, likeness, workload_of
-from podium.descheduler.world import World, is_active
+from podium.descheduler.world import ENDED, World
 
 HOUR: Final = 3_600_000_000_000
 
@@ -120,7 +120,7 @@ def _count(world: World) -> dict[Workload, Counter[str]]:
     """Count pods by workload and node; those that have ended or are leaving do not count."""
     alike: dict[Kin, list[Pod]] = defaultdict(list)
     for pod in world.pods:
-        if is_active(pod) and not world.is_terminating(pod):
+        if pod.status.phase not in ENDED and not pod.metadata.deletion_timestamp:
             alike[kin_of(pod)].append(pod)
     counts: dict[Workload, Counter[str]] = {}
     for pods in alike.values():

@@ -46,8 +46,11 @@ def _by_plugin(low: LowNodeUtilization, world: World, nodes: Sequence[Node]) -> 
         if name in known
     }
     hot = {name: percent / 100 for name, percent in gauge.targets.items()}
-    of_pod = _divided(world, levels) if METRIC in names else _Parts(gauge.of_pod, names)
-    return Meter(levels, of_pod, hot, frozenset(names))
+    if METRIC in names:
+        return Meter(levels, _divided(world, levels), hot, frozenset(names))
+    parts = _Parts(gauge.of_pod, names)
+    largest = _largest(world, parts) if gauge.by_requests else None
+    return Meter(levels, parts, hot, frozenset(names), largest)
 
 
 def _by_requests(world: World, nodes: Sequence[Node]) -> Meter:
@@ -57,6 +60,16 @@ def _by_requests(world: World, nodes: Sequence[Node]) -> Meter:
         used = world.requested(node.metadata.name, _DEFAULT)
         levels[node.metadata.name] = of_pod.of_node(used, node)
     return Meter(levels, of_pod, {})
+
+
+def _largest(world: World, parts: "_Parts") -> Callable[[Node], Share]:
+    """Return what no pod of the cluster exceeds on a node."""
+    most: Amounts = {PODS: _ONE}
+    for amounts in world.requests.distinct():
+        for name, quantity in amounts.items():
+            if name not in most or most[name] < quantity:
+                most[name] = quantity
+    return lambda node: parts.of_node(most, node)
 
 
 _Amounts = tuple[tuple[str, int], ...]

@@ -244,6 +244,10 @@ class Planner:
         """Estimate what moving a pod would gain, after the moves so far."""
         return self._ledger.load.promise(pod)
 
+    def bound(self, node: str) -> float:
+        """Return what no promise of a pod of a node exceeds, after the moves so far."""
+        return self._ledger.load.bound(node)
+
     def remember(self, done: Iterable[Evicted], cuts: Cuts) -> None:
         """Note what was really evicted, and where limits and budgets ended the work."""
         cuts.everywhere = cuts.everywhere or self._is_full

@@ -47,7 +47,8 @@ class _Duplicates:
         seen: set[tuple[object, ...]] = set()
         for pod in pods:
             owners = _owners(pod)
-            self.occurrences.update(owners)
+            for owner in owners:
+                self.occurrences[owner] += 1
             identity = _identity(owners)
             if identity in seen:
                 for owner in owners:
@@ -75,14 +76,11 @@ class Duplicates:
     def balance(self, nodes: Sequence[Node]) -> None:
         """Evict owner by owner."""
         world = self._handle.world
-        owned = {
-            node.metadata.name: [(pod, _names(pod)) for pod in world.active_on(node.metadata.name)]
-            for node in nodes
-        }
+        owned = {node.metadata.name: world.active_on(node.metadata.name) for node in nodes}
         doubled = _doubled(owned.values())
         found = _Duplicates()
         for name, pods in owned.items():
-            listed = [pod for pod, names in pods if not doubled.isdisjoint(names)]
+            listed = [pod for pod in pods if not doubled.isdisjoint(_names(pod))]
             found.add_node(name, filter(self._pods, listed))
         here = world.fit.rows(nodes)
         for owner, by_node in found.surplus.items():
@@ -116,14 +114,14 @@ def _names(pod: Pod) -> list[_Name]:
     return [(namespace, owner.kind, owner.name) for owner in meta.owner_references]
 
 
-def _doubled(groups: Iterable[Sequence[tuple[Pod, Sequence[_Name]]]]) -> set[_Name]:
+def _doubled(groups: Iterable[Sequence[Pod]]) -> set[_Name]:
     """Return the owners that have two pods on a node: only pods of these can be duplicates."""
     found: set[_Name] = set()
     for pods in groups:
-        seen: set[_Name] = set()
-        for _, names in pods:
-            for name in names:
-                (found if name in seen else seen).add(name)
+        names = [name for pod in pods for name in _names(pod)]
+        distinct = set(names)
+        if len(distinct) < len(names):
+            found.update(name for name, number in Counter(names).items() if number > 1)
     return found
 
 
@@ -135,7 +133,7 @@ def _identity(owners: Sequence[_Owner]) -> tuple[object, ...]:
 
 
 def _owners(pod: Pod) -> list[_Owner]:
-    images = tuple(sorted(container.image for container in pod.spec.containers))
+    images = tuple(sorted([container.image for container in pod.spec.containers]))
     namespace = pod.metadata.namespace
     return [_Owner(namespace, owner.kind, owner.name, images) for owner in pod.metadata.owner_references]
 

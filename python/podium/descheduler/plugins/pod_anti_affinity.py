@@ -12,7 +12,13 @@ from podium.descheduler.framework import Handle, Outcome, PluginType, Point
 from podium.descheduler.labels import Labelled
 from podium.descheduler.nodefit import anti_affinity_terms, term_namespaces
 from podium.descheduler.ordering import lowest_first
-from podium.descheduler.podfilter import Namespaces, label_problems, namespace_problems, pod_filter
+from podium.descheduler.podfilter import (
+    Namespaces,
+    PodFilter,
+    label_problems,
+    namespace_problems,
+    pod_filter,
+)
 from podium.descheduler.policy.model import Wire
 
 NAME: Final = "RemovePodsViolatingInterPodAntiAffinity"
@@ -41,13 +47,11 @@ class PodAntiAffinity:
     def deschedule(self, nodes: Sequence[Node]) -> None:
         """Evict node by node."""
         world, evictor = self._handle.world, self._handle.evictor
-        listed = {
-            node.metadata.name: [pod for pod in world.active_on(node.metadata.name) if self._pods(pod)]
-            for node in nodes
-        }
-        neighbours = _Neighbours(listed, {node.metadata.name: node for node in nodes})
+        neighbours = _Neighbours(world.labelled, {node.metadata.name: node for node in nodes}, self._pods)
         for node in nodes:
-            for pod in lowest_first(pod for pod in listed[node.metadata.name] if anti_affinity_terms(pod)):
+            listed = world.active_on(node.metadata.name)
+            repelling = [pod for pod in listed if pod.spec.affinity and anti_affinity_terms(pod)]
+            for pod in lowest_first(filter(self._pods, repelling)):
                 if not neighbours.violate(pod):
                     continue
                 if not (evictor.filter(pod) and evictor.pre_eviction_filter(pod)):
@@ -89,9 +93,10 @@ class _Matching:
 class _Neighbours:
     """All pods that are looked at, by term; terms that select alike share one count."""
 
-    def __init__(self, listed: Mapping[str, Sequence[Pod]], nodes: Mapping[str, Node]) -> None:
+    def __init__(self, everybody: Labelled, nodes: Mapping[str, Node], is_listed: PodFilter) -> None:
         self._nodes = nodes
-        self._listed = Labelled(pod for pods in listed.values() for pod in pods)
+        self._everybody = everybody
+        self._is_listed = is_listed
         self._gone: set[str] = set()
         self._known: dict[tuple[bytes, str, frozenset[str]], _Matching] = {}
 
@@ -121,8 +126,9 @@ class _Neighbours:
         if found is None:
             found = self._known[key] = _Matching(term, namespaces)
             for namespace in namespaces:
-                for other in self._listed.selected(namespace, term.label_selector):
-                    if other.metadata.uid not in self._gone:
+                for other in self._everybody.selected(namespace, term.label_selector):
+                    here = other.spec.node_name in self._nodes and self._is_listed(other)
+                    if here and other.metadata.uid not in self._gone:
                         found.add(other, self._domain(other, term))
         return found
 

@@ -59,7 +59,13 @@ class TooManyRestarts:
         return [*pod.status.container_statuses, *initial]
 
     def _restarts(self, pod: Pod) -> int:
-        return sum(status.restart_count for status in self._statuses(pod))
+        total = 0
+        for status in pod.status.container_statuses:
+            total += status.restart_count
+        if self._args.including_init_containers:
+            for status in pod.status.init_container_statuses:
+                total += status.restart_count
+        return total
 
     def _in_state(self, pod: Pod) -> bool:
         if not self._states or pod.status.phase in self._states:

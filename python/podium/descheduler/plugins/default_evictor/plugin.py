@@ -177,7 +177,10 @@ def _has_no_local_storage(pod: Pod) -> bool:
 
 
 def _is_not_daemon(pod: Pod) -> bool:
-    return all(owner.kind != "DaemonSet" for owner in pod.metadata.owner_references)
+    for owner in pod.metadata.owner_references:  # noqa: SIM110 (asked of every pod: twice as fast as all())
+        if owner.kind == "DaemonSet":
+            return False
+    return True
 
 
 def _has_no_claim(pod: Pod) -> bool:

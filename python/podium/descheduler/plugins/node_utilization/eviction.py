@@ -66,9 +66,9 @@ class Sources:
     def run_best_first(self, sources: Sequence[NodeInfo]) -> None:
         """Evict what promises most, over all sources; on each node lower priorities still go first."""
         self._prepare()
-        queue = Promises(self.evictor.promise, lambda pod: self.evictor.gain(pod, self.plugin))
+        queue = Promises(self.evictor, self.plugin, self._begin)
         for order, info in enumerate(sources):
-            queue.push(order, self._begin(info))
+            queue.add(order, info)
         while not self._is_over and (best := queue.pop()) is not None:
             order, at, pod = best
             at.pods.remove(pod)

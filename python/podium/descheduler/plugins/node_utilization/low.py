@@ -32,11 +32,15 @@ NAME: Final = "LowNodeUtilization"
 
 
 class Gauge(NamedTuple):
-    """Percent in use by node and resource, percent above which a node is hot, and what a pod uses."""
+    """Percent in use by node and resource, percent above which a node is hot, and what a pod uses.
+
+    ``by_requests``: what it uses is what it requests.
+    """
 
     percent: Mapping[str, Percentages]
     targets: Percentages
     of_pod: Callable[[Pod], Amounts | None]
+    by_requests: bool
 
 
 class LowNodeUtilization:
@@ -86,7 +90,7 @@ class LowNodeUtilization:
             if node.metadata.name in used
         }
         _, above = self._thresholds(percent)
-        return Gauge(percent, above, source.of_pod)
+        return Gauge(percent, above, source.of_pod, isinstance(source, Requested))
 
     def report(self, nodes: Sequence[Node]) -> dict[str, tuple[NodeClass, dict[str, float]]]:
         """Return class and percent of every node; raises PluginFailedError if the load is not known."""

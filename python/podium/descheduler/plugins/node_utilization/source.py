@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from podium.api import Node, Pod
+from podium.descheduler.framework import Evictor
 from podium.descheduler.requests import Amounts
 
 
@@ -44,28 +45,34 @@ class Promises:
 
     A promise, which is quick and hardly ever too low, puts a source in its place; what comes up first is
     asked for, and waits again if the promise was too high. Both hold until something moves, and are made anew
-    when their source comes up.
+    when their source comes up. A node whose pods cannot promise enough to come up is never begun.
 
     Attributes:
-        promise: estimates what a pod gains.
-        gain: asks for it; None for a pod that would be refused.
+        evictor: says what pods promise and gain.
+        plugin: asks it.
+        begin: looks at the pods of a node.
 
     """
 
-    promise: Callable[[Pod], float]
-    gain: Callable[[Pod], float | None]
-    _heap: list[tuple[float, int, int, Source, Pod]] = field(default_factory=list)
+    evictor: Evictor
+    plugin: str
+    begin: Callable[[NodeInfo], Source]
+    _heap: list[tuple[float, int, int, NodeInfo | tuple[Source, Pod]]] = field(default_factory=list)
     _moves: int = 0
 
+    def add(self, order: int, info: NodeInfo) -> None:
+        """Add a source; ``order`` decides among equals."""
+        heapq.heappush(self._heap, (-self.evictor.bound(info.node.metadata.name), order, 0, info))
+
     def push(self, order: int, source: Source) -> None:
-        """Put a source back; ``order`` decides among equals."""
+        """Put a source back."""
         if source.is_open and source.pods:
             value, _, best = max((self._value(source, pod), -at, pod) for at, pod in enumerate(source.next()))
-            heapq.heappush(self._heap, (-value, order, self._moves, source, best))
+            heapq.heappush(self._heap, (-value, order, self._moves, (source, best)))
 
     def _value(self, source: Source, pod: Pod) -> float:
         asked = source.gains.get(pod.metadata.uid)
-        return asked[1] if asked is not None and asked[0] == self._moves else self.promise(pod)
+        return asked[1] if asked is not None and asked[0] == self._moves else self.evictor.promise(pod)
 
     def moved(self) -> None:
         """Let all promises be old."""
@@ -74,12 +81,16 @@ class Promises:
     def pop(self) -> tuple[int, Source, Pod] | None:
         """Take the source that gains most, and its pod; or one whose pod would be refused."""
         while self._heap:
-            _, order, made, source, pod = heapq.heappop(self._heap)
+            _, order, made, best = heapq.heappop(self._heap)
+            if isinstance(best, NodeInfo):
+                self.push(order, self.begin(best))
+                continue
+            source, pod = best
             if made == self._moves:
                 asked = source.gains.get(pod.metadata.uid)
                 if asked is not None and asked[0] == self._moves:
                     return order, source, pod
-                gain = self.gain(pod)
+                gain = self.evictor.gain(pod, self.plugin)
                 if gain is None:
                     return order, source, pod
                 source.gains[pod.metadata.uid] = (self._moves, gain)

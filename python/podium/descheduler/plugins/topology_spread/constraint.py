@@ -1,6 +1,7 @@
 """A spread constraint as the descheduler reads it off a pod."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -85,7 +86,7 @@ class Places:
         self._nodes = nodes
         self.labels = {node.metadata.name: node.metadata.labels for node in nodes}
         self._eligible: dict[bytes, Sequence[Node]] = {}
-        self._domains: dict[tuple[bytes, str], Sequence[str]] = {}
+        self._domains: dict[tuple[bytes, str], Mapping[str, Sequence[Node]]] = {}
 
     def eligible(self, constraint: Constraint) -> Sequence[Node]:
         """Return the nodes whose domains count, even without a pod."""
@@ -94,13 +95,23 @@ class Places:
             self._eligible[key] = [node for node in self._nodes if constraint.includes(node)]
         return self._eligible[key]
 
-    def domains(self, constraint: Constraint) -> Sequence[str]:
-        """Return the values of the topology key on those nodes, each once, in their order."""
+    def domains(self, constraint: Constraint) -> Mapping[str, Sequence[Node]]:
+        """Return those nodes by their value of the topology key, in the order of the nodes."""
         at = (constraint.inclusion, constraint.topology_key)
         if at not in self._domains:
-            labels = (node.metadata.labels.get(constraint.topology_key) for node in self.eligible(constraint))
-            self._domains[at] = list(dict.fromkeys(value for value in labels if value is not None))
+            found: dict[str, list[Node]] = defaultdict(list)
+            for node in self.eligible(constraint):
+                value = node.metadata.labels.get(constraint.topology_key)
+                if value is not None:
+                    found[value].append(node)
+            self._domains[at] = dict(found)
         return self._domains[at]
+
+    def within(self, constraint: Constraint, values: Container[str]) -> Iterator[Node]:
+        """Return those nodes whose value of the topology key is among some."""
+        for value, nodes in self.domains(constraint).items():
+            if value in values:
+                yield from nodes
 
 
 def _canonical(selector: LabelSelector | None) -> LabelSelector | None:

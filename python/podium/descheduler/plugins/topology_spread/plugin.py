@@ -48,14 +48,17 @@ class TopologySpread:
     def balance(self, nodes: Sequence[Node]) -> None:
         """Find out what leaves, then evict it."""
         world = self._handle.world
-        everybody = [pod for node in nodes for pod in world.active_on(node.metadata.name)]
-        concerned = {pod.metadata.namespace for pod in everybody if pod.spec.topology_spread_constraints}
-        listed = Labelled(pod for pod in everybody if pod.metadata.namespace in concerned and self._pods(pod))
         places = Places(nodes)
+        asking = Labelled(
+            pod
+            for node in nodes
+            for pod in world.active_on(node.metadata.name)
+            if pod.spec.topology_spread_constraints and self._pods(pod)
+        )
         leaving: dict[str, Pod] = {}
-        for namespace in listed.namespaces():
-            for constraint in self._constraints(listed.of(namespace)):
-                counted = listed.selected(namespace, constraint.selector)
+        for namespace in asking.namespaces():
+            for constraint in self._constraints(asking.of(namespace)):
+                counted = filter(self._pods, world.labelled.selected(namespace, constraint.selector))
                 for pod in self._surplus(constraint, counted, places):
                     leaving[pod.metadata.uid] = pod
         self._evict(leaving.values())
@@ -70,13 +73,12 @@ class TopologySpread:
                         seen.add(constraint.key)
                         yield constraint
 
-    def _surplus(self, constraint: Constraint, pods: Sequence[Pod], places: Places) -> list[Pod]:
+    def _surplus(self, constraint: Constraint, pods: Iterable[Pod], places: Places) -> list[Pod]:
         """Return which of the pods that a constraint counts leave."""
         world, key = self._handle.world, constraint.topology_key
-        eligible = places.eligible(constraint)
         domains: dict[str, list[Pod]] = {value: [] for value in places.domains(constraint)}
         for pod in pods:
-            value = places.labels[pod.spec.node_name].get(key)
+            value = places.labels.get(pod.spec.node_name, {}).get(key)
             if value is not None and not world.is_terminating(pod):
                 domains.setdefault(value, []).append(pod)
         if is_balanced(domains, constraint.max_skew):
@@ -84,7 +86,7 @@ class TopologySpread:
         average = sum(map(len, domains.values())) / len(domains)
         ordered = sorted((Domain(value, members) for value, members in sorted(domains.items())), key=len)
         small = {domain.value for domain in ordered if len(domain) < average}
-        below = world.fit.rows(node for node in eligible if node.metadata.labels.get(key) in small)
+        below = world.fit.rows(places.within(constraint, small))
         known: dict[str, bool] = {}
 
         def fits(pod: Pod) -> bool:
