@@ -565,6 +565,11 @@ class Engine:
         has no larger share than theirs, limits hold, and no disruption budget is violated.
         """
 
+    def reclaim_group(
+        self, group: int, spared_pods: NDArray[np.uint32], spared_tenants: NDArray[np.uint32], /
+    ) -> GangEviction | None:
+        """Return the pods of other tenants that must go so that a gang fits; conditions as of ``reclaim``."""
+
     def roomiest(self, pod: int, kept: int | None = None, /) -> int | None:
         """Return the row that has to lose least before the pod fits: ``kept`` if it can; None if none can."""
 

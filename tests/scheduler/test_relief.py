@@ -1,6 +1,8 @@
 """Bounded waits and reclaim: what fair shares do for pods that fit nowhere."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from podium.api import LabelSelector, ObjectMeta
 from podium.api.objects.policy import (
     PodDisruptionBudget,
@@ -190,8 +192,8 @@ def test_nothing_is_evicted_where_the_pod_would_not_fit_afterwards():
     assert settle(world) == []
 
 
-def gang(name, size, minimum, cpu="1"):
-    members = (make_pod(f"{name}{i}", "a").label("gang.example.com/name", name) for i in range(size))
+def gang(name, size, minimum, cpu="1", tenant="a"):
+    members = (make_pod(f"{name}{i}", tenant).label("gang.example.com/name", name) for i in range(size))
     members = (member.annotation("gang.example.com/min-available", str(minimum)) for member in members)
     return [member.request(cpu=cpu).build() for member in members]
 
@@ -225,3 +227,95 @@ def test_a_member_that_may_not_go_keeps_its_gang():
     assert {"g2", "g3"} <= set(world.bound)
     world.apply(*pods("b", "b", 1, cpu="1"))
     assert world.evicted == []
+
+
+def test_a_gang_gets_its_places_back_at_once():
+    world = over_share(*pods("a", "a", 4, cpu="1"))
+    world.apply(*gang("g", 2, minimum=2, tenant="b"))
+    assert len(world.evicted) == 2
+    assert {"g0", "g1"} <= set(world.bound)
+    assert len(settle(world)) == 2
+    assert world.used("a") == world.used("b") == {"cpu": "2"}
+
+
+@pytest.mark.parametrize(("size", "allowed"), [(3, 4), (2, 1)])
+def test_a_gang_gets_nothing_where_it_would_get_too_much_or_break_a_budget(size, allowed):
+    """All of it or nothing: three of four CPUs are too much, and two pods are more than the budget has."""
+    labelled = [make_pod(f"a{i}", "a").request(cpu="1").label("app", "a").build() for i in range(4)]
+    world = over_share(*labelled)
+    world.apply(budget(allowed))
+    world.apply(*gang("g", size, minimum=size, tenant="b"))
+    assert settle(world) == []
+
+
+def test_a_gang_takes_no_more_from_each_tenant_than_that_owes():
+    """Two pods of a, whose go first, would leave it with less than the gang's has: one of each it is."""
+    world = over_share(
+        *pods("a", "a", 3, cpu="1"),
+        *pods("c", "c", 3, cpu="1", priority=5),
+        nodes=[node("3", name="n0"), node("3", name="n1")],
+    )
+    world.apply(*gang("g", 2, minimum=2, tenant="b"))
+    assert sorted(name[0] for name in settle(world)) == ["a", "c"]
+    assert {"g0", "g1"} <= set(world.bound)
+
+
+def test_gangs_that_must_leave_for_a_gang_leave_whole():
+    world = over_share(*gang("g", 2, minimum=2), *gang("h", 3, minimum=2), nodes=[node("5")])
+    world.apply(*gang("w", 2, minimum=2, tenant="b"))
+    gone = sorted(settle(world))
+    # One surplus member of h and all of g would be three: two are enough.
+    assert gone == ["g0", "g1"]
+    assert {"w0", "w1"} <= set(world.bound)
+
+
+def test_the_space_of_a_gang_is_kept_until_it_is_bound():
+    world = over_share(*pods("a", "a", 4, cpu="1"))
+    members = gang("g", 2, minimum=2, tenant="b")
+    actions = world.scheduler.step(map(Applied, members), world.now)
+    victims = [action.victim for action in actions if isinstance(action, Preempt)]
+    assert len(victims) == 2
+    again = pods("a", "again", 2, cpu="1")
+    # One of the victims is gone, and tries to take its place again while the other is on its way.
+    world.now += SECOND
+    world.tell(Removed(victims[0]), *(Applied(pod) for pod in again))
+    assert not {"again0", "again1", "g0", "g1"} & set(world.bound)
+    group = next(iter(world.scheduler.gangs))
+    assert "reclaim: waiting for pods to leave." in group.message
+    world.tell(Removed(victims[1]))
+    assert {"g0", "g1"} <= set(world.bound)
+    assert world.evicted == []
+
+
+def test_a_gang_spares_pods_that_just_started():
+    world = over_share(*pods("a", "a", 4, cpu="1"))
+    world.now = 59 * SECOND
+    world.apply(*gang("g", 2, minimum=2, tenant="b"))
+    assert world.evicted == []
+
+
+claims = st.lists(
+    st.tuples(st.sampled_from(["a", "b", "c"]), st.integers(1, 4), st.integers(1, 4), st.integers(1, 3)),
+    min_size=1,
+    max_size=8,
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.integers(2, 6), min_size=1, max_size=3), claims)
+def test_reclaim_for_gangs_comes_to_rest_and_breaks_none(sizes, made):
+    """Whatever comes: nothing is evicted for ever, and no gang is left below its minimum."""
+    world = Cluster(RECLAIM)
+    world.apply(*(node(str(size), name=f"n{at}") for at, size in enumerate(sizes)))
+    least = {}
+    for at, (tenant, size, minimum, cpu) in enumerate(made):
+        least[f"x{at}-"] = min(size, minimum)
+        world.apply(*gang(f"x{at}-", size, least[f"x{at}-"], cpu=str(cpu), tenant=tenant))
+        world.now += 100 * SECOND
+    settle(world)
+    evicted = len(settle(world))
+    assert evicted == len(settle(world))
+    on_nodes = [e.pod.metadata.name for e in world.scheduler.state.entries() if e.node is not None]
+    for name, minimum in least.items():
+        count = sum(pod.startswith(name) for pod in on_nodes)
+        assert count == 0 or count >= minimum

@@ -159,6 +159,7 @@ class Scheduler:
         if self.tenants is not None:
             self.tenants.groups = gangs.queued
         cycle = GangCycle(self.engine, self.state, gangs, self.failures, settings, frozenset(preempting))
+        cycle.relief = self.relief
         return gangs, cycle
 
     def _register(self) -> None:

@@ -15,8 +15,9 @@ from datetime import datetime
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from podium._core import Engine
+from podium._core import Engine, GangEviction
 from podium.cluster.port import Action, Preempt
 from podium.framework.config import TenantSettings
 from podium.scheduler.observer import Attempt, Observer
@@ -36,18 +37,20 @@ class Relief:
         self._state = state
         self._tenants = tenants
         self._settings = settings.reclaim
-        self._holder: Entry | None = None
-        self._taker: Entry | None = None
+        self._holders: Sequence[Entry] = ()
+        """Who has space kept for it."""
+        self._takers: Sequence[Entry] = ()
+        """For whom others leave: a pod, or the members of a gang."""
         self._leaving: Sequence[Entry] = ()
 
     def awaits(self, entry: Entry) -> bool:
         """Whether pods are still leaving for this one, so that nothing more is to be done for it."""
-        return entry is self._taker and any(map(self._is_known, self._leaving))
+        return entry in self._takers and any(map(self._is_known, self._leaving))
 
     def give(self, attempt: Attempt, now: int, actions: list[Action]) -> Attempt:
         """Look for space after a failed attempt; returns the attempt with what came of it."""
         entry = attempt.entry
-        if self._settings.enabled and not self._is_pending(self._taker, entry):
+        if self._settings.enabled and not self._wait_still(self._takers, (entry,)):
             found = self._reclaim(attempt, now, actions)
             if found is not None:
                 return found
@@ -55,24 +58,47 @@ class Relief:
         if row is None:
             return attempt
         self._engine.keep_space(entry.handle, row)
-        self._holder = entry
+        self._holders = (entry,)
         return replace(attempt, nominated=self._engine.node_name(row))
 
     def _reclaim(self, attempt: Attempt, now: int, actions: list[Action]) -> Attempt | None:
         entry = attempt.entry
-        pods = np.fromiter((spared.handle for spared in self._spared(now)), dtype=np.uint32)
-        tenants = np.asarray(self._tenants.not_reclaimable(), dtype=np.uint32)
-        found = self._engine.reclaim(entry.handle, pods, tenants)
+        found = self._engine.reclaim(entry.handle, *self._all_spared(now))
         if found is None:
             return None
         row, handles = found
         node = self._engine.node_name(row)
-        victims = [self._state.by_handle(handle) for handle in handles]
+        victims = self._state.by_handles(handles)
         self._engine.keep_space(entry.handle, row)
-        self._taker, self._leaving = entry, victims
+        self._takers, self._leaving = (entry,), victims
         actions += [Preempt(victim.pod, entry.pod, node) for victim in victims]
         message = f"{attempt.message} reclaim: {len(victims)} pods of tenants above their share leave {node}."
         return replace(attempt, message=message, nominated=node, victims=victims)
+
+    def give_gang(self, group: int, members: Sequence[Entry], now: int) -> GangEviction | None:
+        """Look for pods that owe a gang its places, and keep those; None: there are none.
+
+        Args:
+            group: the gang's number in the core.
+            members: those without a node.
+            now: the time.
+
+        """
+        if not self._settings.enabled or self._wait_still(self._takers, members):
+            return None
+        found = self._engine.reclaim_group(group, *self._all_spared(now))
+        if found is None:
+            return None
+        for handle, row in found.places:
+            self._engine.keep_space(handle, row)
+        self._takers = self._state.by_handles(handle for handle, _ in found.places)
+        self._leaving = self._state.by_handles(found.victims)
+        return found
+
+    def _all_spared(self, now: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """Return handles of pods and of tenants that give nothing."""
+        pods = np.fromiter((spared.handle for spared in self._spared(now)), dtype=np.uint32)
+        return pods, np.asarray(self._tenants.not_reclaimable(), dtype=np.uint32)
 
     def _spared(self, now: int) -> Iterator[Entry]:
         """Yield pods that run too short a time."""
@@ -86,14 +112,15 @@ class Relief:
     def _place_to_keep(self, entry: Entry, now: int) -> int | None:
         if entry.failed_at is None:
             entry.failed_at = now
-        if now - entry.failed_at < PATIENCE or self._is_pending(self._holder, entry):
+        if now - entry.failed_at < PATIENCE or self._wait_still(self._holders, (entry,)):
             return None
-        kept = self._engine.nominated(entry.handle) if self._holder is entry else None
+        kept = self._engine.nominated(entry.handle) if entry in self._holders else None
         return self._engine.roomiest(entry.handle, None if kept is None else self._engine.row(kept))
 
-    def _is_pending(self, entry: Entry | None, other: Entry) -> bool:
-        """Whether an entry, not the other, still waits for the space that was made or kept for it."""
-        return entry is not None and entry is not other and entry.node is None and self._is_known(entry)
+    def _wait_still(self, entries: Sequence[Entry], others: Sequence[Entry]) -> bool:
+        """Whether some of ``entries``, none of the others, still wait for the space that is kept for them."""
+        waiting = [entry for entry in entries if entry.node is None and self._is_known(entry)]
+        return bool(waiting) and not any(entry in others for entry in waiting)
 
     def _is_known(self, entry: Entry) -> bool:
         return self._state.entry(entry.pod.metadata.uid) is entry

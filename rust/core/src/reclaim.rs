@@ -44,7 +44,10 @@ impl Engine {
         let candidates = rows
             .into_iter()
             .filter(|row| codes[*row as usize] == Code::Unschedulable)
-            .map(|row| (row, offered(snap, mine, row, spared)))
+            .map(|row| {
+                let pods = snap.nodes.pods[row as usize].iter().copied();
+                (row, offered(snap, mine, pods, spared))
+            })
             .filter(|(_, victims)| !victims.is_empty());
         let mut candidates: Vec<_> = candidates.collect();
         candidates.sort_by_key(|(_, victims)| Reverse(victims.len()));
@@ -125,14 +128,19 @@ fn fits_empty(snap: &mut Snapshot, filters: &Filters, pod: PodId, row: Row) -> b
     fits
 }
 
-/// Pods on a row that may be asked for: of the tenant with the largest share first, in it the least important.
-fn offered(snap: &Snapshot, mine: Tenant, row: Row, spared: &Spared) -> Vec<PodId> {
+/// Those of `pods` that may be asked for: of the tenant with the largest share first, in it the least
+/// important.
+pub(crate) fn offered(
+    snap: &Snapshot,
+    mine: Tenant,
+    pods: impl Iterator<Item = PodId>,
+    spared: &Spared,
+) -> Vec<PodId> {
     let Some(tenants) = &snap.tenants else {
         return Vec::new();
     };
     let shares = &tenants.shares;
-    let on_node = snap.nodes.pods[row as usize].iter().copied();
-    let pods: Vec<PodId> = on_node
+    let pods: Vec<PodId> = pods
         .filter(|id| may_go(snap, *id, mine, spared))
         .filter(|id| {
             let other = snap.pods[*id].tenant;
@@ -190,7 +198,7 @@ impl Claim<'_> {
         let mut taken = Vec::new();
         let fits = self.clear(snap, trial, victims, &mut taken);
         let taken: Vec<PodId> = taken.into_iter().flatten().map(|(id, _)| id).collect();
-        let fair = fits && is_fair(snap, self.pod, self.mine, &taken);
+        let fair = fits && is_fair(snap, &[self.pod], self.mine, &taken);
         for id in &taken {
             snap.book_usage(*id, true);
         }
@@ -266,11 +274,7 @@ impl Claim<'_> {
         let group = snap.groups.of(victim);
         if let Some(group) = group.and_then(|id| snap.groups.get(id)) {
             // What has been taken is off its node, and so no longer among those that hold one.
-            if group.surplus(&snap.pods) == 0 {
-                let holding = group.holding(&snap.pods);
-                let others = holding.filter(|(id, _, _)| *id != victim);
-                leave.extend(others.map(|(id, _, row)| (id, row)));
-            }
+            leave.extend(group.followers(&snap.pods, &[victim]));
         }
         let all: Vec<PodId> = gone().chain(leave.iter().map(|(id, _)| *id)).collect();
         let mut may = leave
@@ -280,28 +284,30 @@ impl Claim<'_> {
     }
 }
 
-/// Whether, with the pod in the books and the others out, its tenant has no larger share than theirs.
-fn is_fair(snap: &mut Snapshot, pod: PodId, mine: Tenant, taken: &[PodId]) -> bool {
-    let losers: FxHashSet<Tenant> = taken
-        .iter()
-        .filter_map(|id| snap.pods[*id].tenant)
-        .collect();
-    snap.book_usage(pod, true);
-    let fair = snap.tenants.as_ref().is_some_and(|tenants| {
-        let fair = |loser| {
-            tenants
-                .shares
-                .compare(mine, loser)
-                .is_ok_and(Ordering::is_le)
-        };
-        losers.into_iter().all(fair)
-    });
-    snap.book_usage(pod, false);
+/// Whether, with `pods` in the books and those `taken` out, their tenant has no larger share than the others.
+pub(crate) fn is_fair(snap: &mut Snapshot, pods: &[PodId], mine: Tenant, taken: &[PodId]) -> bool {
+    let losers: FxHashSet<_> = taken.iter().map(|id| snap.pods[*id].tenant).collect();
+    for id in pods {
+        snap.book_usage(*id, true);
+    }
+    let fair = losers.into_iter().all(|loser| no_larger(snap, mine, loser));
+    for id in pods {
+        snap.book_usage(*id, false);
+    }
     fair
 }
 
+/// Whether a tenant has no larger share than another.
+pub(crate) fn no_larger(snap: &Snapshot, mine: Tenant, other: Option<Tenant>) -> bool {
+    let (Some(tenants), Some(other)) = (&snap.tenants, other) else {
+        return false;
+    };
+    let order = tenants.shares.compare(mine, other);
+    order.is_ok_and(Ordering::is_le)
+}
+
 /// Whether limits let a tenant lose a pod for another.
-fn releases(snap: &Snapshot, victim: PodId, to: Tenant) -> bool {
+pub(crate) fn releases(snap: &Snapshot, victim: PodId, to: Tenant) -> bool {
     let pod = &snap.pods[victim];
     let (Some(tenants), Some(from)) = (&snap.tenants, pod.tenant) else {
         return false;

@@ -1,8 +1,11 @@
 //! The gangs' half of `podium._core.Engine`.
 
 use crate::engine::Engine;
+use crate::tenants::spared;
 use numpy::PyReadonlyArray1;
-use podium_core::gang::{self, GangPreemption, Group, GroupId, Places, RespectBudgets, Together};
+use podium_core::gang::{
+    self, GangPreemption, Group, GroupId, Places, RespectBudgets, Together, Victims,
+};
 use podium_core::queue::{Entity, Nanos, Ticket};
 use podium_core::snapshot::PodId;
 use pyo3::prelude::*;
@@ -77,12 +80,19 @@ impl From<GangPreemption> for GangEviction {
         match preemption {
             GangPreemption::Helpless { message } => none("helpless", message),
             GangPreemption::Ineligible { message } => none("ineligible", message),
-            GangPreemption::Nominate(found) => GangEviction {
-                places: pairs(&found.places),
-                victims: found.pods.iter().map(|pod| pod.0).collect(),
-                violations: found.violations,
-                ..none("nominate", "")
-            },
+            GangPreemption::Nominate(found) => found.into(),
+        }
+    }
+}
+
+impl From<Victims> for GangEviction {
+    fn from(found: Victims) -> Self {
+        GangEviction {
+            result: "nominate",
+            message: String::new(),
+            places: pairs(&found.places),
+            victims: found.pods.iter().map(|pod| pod.0).collect(),
+            violations: found.violations,
         }
     }
 }
@@ -221,6 +231,22 @@ impl Engine {
             engine.preempt_group(GroupId(group), attempt, respect)
         })?;
         Ok(found.into())
+    }
+
+    /// What pods of other tenants must go so that a group fits; None if nobody owes it that much.
+    fn reclaim_group(
+        &self,
+        py: Python<'_>,
+        group: u32,
+        spared_pods: PyReadonlyArray1<'_, u32>,
+        spared_tenants: PyReadonlyArray1<'_, u32>,
+    ) -> PyResult<Option<GangEviction>> {
+        let spared = spared(&spared_pods, &spared_tenants);
+        let found = self.run(py, move |engine| {
+            let attempt = u64::from(engine.queue.attempts(Entity::group(group)));
+            engine.reclaim_group(GroupId(group), attempt, &spared)
+        })?;
+        Ok(found.map(GangEviction::from))
     }
 
     /// When and where a group fits if pods leave at the given times; nothing is kept. None: never.

@@ -26,6 +26,19 @@ fn refused(error: DrfError) -> PyErr {
     core_error(error.to_string())
 }
 
+/// Whose pods are not taken, from handles of pods and of tenants.
+pub(crate) fn spared(
+    pods: &PyReadonlyArray1<'_, u32>,
+    tenants: &PyReadonlyArray1<'_, u32>,
+) -> Spared {
+    let pods = pods.as_array();
+    let tenants = tenants.as_array();
+    Spared {
+        pods: pods.iter().map(|&id| PodId(id)).collect(),
+        tenants: tenants.iter().map(|&id| Tenant(id)).collect(),
+    }
+}
+
 #[pymethods]
 impl Engine {
     /// Replaces all tenants. `handles` are pods or queued groups, `positions` those of their tenants in the
@@ -83,14 +96,7 @@ impl Engine {
         spared_pods: PyReadonlyArray1<'_, u32>,
         spared_tenants: PyReadonlyArray1<'_, u32>,
     ) -> PyResult<Option<(u32, Vec<u32>)>> {
-        let spared = Spared {
-            pods: spared_pods.as_array().iter().map(|&id| PodId(id)).collect(),
-            tenants: spared_tenants
-                .as_array()
-                .iter()
-                .map(|&id| Tenant(id))
-                .collect(),
-        };
+        let spared = spared(&spared_pods, &spared_tenants);
         let found = self.run(py, move |engine| engine.reclaim(PodId(pod), &spared))?;
         Ok(found.map(|found| (found.row, found.victims.iter().map(|id| id.0).collect())))
     }

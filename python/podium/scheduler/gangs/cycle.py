@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from podium._core import Batch, Engine, Shortage
+from podium._core import Batch, Engine, GangEviction, Shortage
 from podium.cluster.port import Action, Preempt
 from podium.framework.config import GangSettings
 from podium.scheduler.failures import Failures, Refusal
@@ -12,6 +12,7 @@ from podium.scheduler.gangs.group import Group, Phase
 from podium.scheduler.gangs.one_by_one import Outcome
 from podium.scheduler.gangs.reserve import Reservation
 from podium.scheduler.observer import Attempt
+from podium.scheduler.relief import Relief
 from podium.scheduler.state import Entry, State
 
 Feasible = Mapping[str, Sequence[str]]
@@ -38,6 +39,8 @@ class GangCycle:
         self._always = settings.respect_pdb == "always"
         self._preempting = preempting
         self.reservation = Reservation(engine, state, settings.backfill)
+        self.relief: Relief | None = None
+        """What fair shares do for gangs; None: tenants do not take turns."""
 
     def failed(self, batch: Batch, now: int, actions: list[Action], feasible: Feasible = NOBODY) -> bool:
         """Report a gang that lacks places; returns whether pods are evicted for it."""
@@ -54,7 +57,8 @@ class GangCycle:
         if shortage.failed:
             self._end(group, Refusal("error", text), (), {}, now, actions, feasible)
             return False
-        victims, nominated = self._preempt(group, actions)
+        victims, nominated, how = self._make_room(group, now, actions)
+        text += how
         if not nominated:
             self.reservation.consider(group, now)
             nominated = self.reservation.places(group)
@@ -76,6 +80,22 @@ class GangCycle:
         refusal = Refusal(why.result, text, why.plugins, why.pending)
         self._end(group, refusal, (), {}, now, actions, outcome.feasible)
 
+    def _make_room(
+        self, group: Group, now: int, actions: list[Action]
+    ) -> tuple[Sequence[Entry], Mapping[str, str], str]:
+        """Make room by priority, else as fair shares do; returns who leaves, member -> node, and how."""
+        pending = list(group.pending())
+        if self.relief is not None and any(map(self.relief.awaits, pending)):
+            return (), self._nominations(group), " reclaim: waiting for pods to leave."
+        victims, nominated = self._preempt(group, actions)
+        if nominated or self.relief is None:
+            return victims, nominated, ""
+        found = self.relief.give_gang(group.handle, pending, now)
+        if found is None:
+            return (), {}, ""
+        victims, nominated = self._evict(group, found, actions)
+        return victims, nominated, f" reclaim: {len(victims)} pods of tenants above their share leave."
+
     def _preempt(self, group: Group, actions: list[Action]) -> tuple[Sequence[Entry], Mapping[str, str]]:
         """Evict whoever is in the way if that makes room for all; returns them, and member -> node."""
         scheduler = next(iter(group.members.values())).pod.spec.scheduler_name
@@ -87,18 +107,26 @@ class GangCycle:
                 self._engine.nominate(entry.handle, None)
         if found.result != "nominate":
             return (), self._nominations(group)
-        nominated = {}
         for handle, row in found.places:
-            entry, node = self._state.by_handle(handle), self._engine.node_name(row)
-            self._engine.nominate(handle, node)
-            nominated[entry.pod.metadata.uid] = node
+            self._engine.nominate(handle, self._engine.node_name(row))
+        victims, nominated = self._evict(group, found, actions)
+        self._gangs.counts["preempted"] += bool(victims)
+        return victims, nominated
+
+    def _evict(
+        self, group: Group, found: GangEviction, actions: list[Action]
+    ) -> tuple[Sequence[Entry], Mapping[str, str]]:
+        """Evict who is in the way; returns them, and where the members go."""
+        nominated = {
+            self._state.by_handle(handle).pod.metadata.uid: self._engine.node_name(row)
+            for handle, row in found.places
+        }
         victims = self._state.by_handles(found.victims)
         by_node = {node: group.members[uid].pod for uid, node in nominated.items()}
         first = group.members[next(iter(nominated))].pod
         for victim in victims:
             by = by_node.get(victim.node or "", first)
             actions.append(Preempt(victim.pod, by, victim.node or ""))
-        self._gangs.counts["preempted"] += bool(victims)
         return victims, nominated
 
     def _nominations(self, group: Group) -> Mapping[str, str]:

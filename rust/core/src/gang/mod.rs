@@ -11,17 +11,20 @@ mod evaluated;
 mod fingerprint;
 mod place;
 mod preempt;
+mod reclaim;
 mod registry;
 mod reserve;
 mod run;
 mod search;
 mod shortage;
+mod sparing;
 mod transaction;
 mod within;
 
-pub use preempt::{GangPreemption, RespectBudgets, Victims};
+pub use preempt::{GangPreemption, RespectBudgets};
 pub use registry::{Group, GroupId, Groups, Role};
 pub use shortage::{Holder, Nearest, Shortage, quantity};
+pub use sparing::Victims;
 
 use crate::intern::Symbol;
 use crate::snapshot::{PodId, Row};

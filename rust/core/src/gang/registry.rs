@@ -76,6 +76,17 @@ impl Group {
     pub fn surplus(&self, pods: &Pods) -> usize {
         self.holding(pods).count().saturating_sub(self.min)
     }
+
+    /// Who must leave with some members, on their nodes still or not: nobody as long as the minimum stays,
+    /// else all others.
+    pub fn followers(&self, pods: &Pods, leaving: &[PodId]) -> Vec<(PodId, Row)> {
+        let others = self.holding(pods).filter(|(id, ..)| !leaving.contains(id));
+        let others: Vec<_> = others.map(|(id, _, row)| (id, row)).collect();
+        match others.len() < self.min {
+            true => others,
+            false => Vec::new(),
+        }
+    }
 }
 
 impl Groups {

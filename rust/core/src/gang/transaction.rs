@@ -13,8 +13,9 @@ use crate::intern::Symbol;
 pub(super) struct Transaction {
     overlay: Overlay,
     placed: Vec<(PodId, Row, Savepoint)>,
-    /// Nominations that were lifted, in the order of the list they were lifted from.
-    lifted: Vec<(PodId, Symbol)>,
+    /// Nominations that were lifted, and whether their places were kept; in the order of the list they were
+    /// lifted from.
+    lifted: Vec<(PodId, Symbol, bool)>,
 }
 
 impl Transaction {
@@ -61,8 +62,9 @@ impl Transaction {
     pub(super) fn lift(&mut self, engine: &mut Engine, pods: impl Iterator<Item = PodId>) {
         for pod in pods {
             if let Some(node) = engine.snap.pods[pod].nominated {
+                let kept = engine.snap.pods[pod].kept;
                 engine.snap.nominate(pod, None);
-                self.lifted.push((pod, node));
+                self.lifted.push((pod, node, kept));
             }
         }
     }
@@ -88,8 +90,8 @@ impl Transaction {
 
     pub(super) fn discard(self, engine: &mut Engine) {
         self.overlay.discard(&mut engine.snap);
-        for (pod, node) in self.lifted {
-            engine.snap.nominate(pod, Some(node));
+        for nomination in self.lifted {
+            restore(engine, nomination);
         }
     }
 
@@ -98,11 +100,18 @@ impl Transaction {
         for (pod, _, _) in &self.placed {
             engine.snap.nominate(*pod, None);
         }
-        for (pod, node) in &self.lifted {
-            if engine.snap.pods[*pod].row.is_none() {
-                engine.snap.nominate(*pod, Some(*node));
+        for nomination in &self.lifted {
+            if engine.snap.pods[nomination.0].row.is_none() {
+                restore(engine, *nomination);
             }
         }
         self.places()
+    }
+}
+
+fn restore(engine: &mut Engine, (pod, node, kept): (PodId, Symbol, bool)) {
+    engine.snap.nominate(pod, Some(node));
+    if kept {
+        engine.snap.keep(pod);
     }
 }

@@ -98,15 +98,10 @@ fn complete_gangs(snap: &Snapshot, evicted: &mut Vec<PodId>) {
         .filter_map(|pod| snap.groups.of(*pod))
         .collect();
     groups.sort_unstable();
-    for id in groups.chunk_by(|a, b| a == b) {
-        let Some(group) = snap.groups.get(id[0]) else {
-            continue;
-        };
-        if id.len() > group.surplus(&snap.pods) {
-            let all = group.holding(&snap.pods).map(|(pod, _, _)| pod);
-            let others: Vec<PodId> = all.filter(|pod| !evicted.contains(pod)).collect();
-            evicted.extend(others);
-        }
+    groups.dedup();
+    for group in groups.into_iter().filter_map(|id| snap.groups.get(id)) {
+        let followers = group.followers(&snap.pods, evicted);
+        evicted.extend(followers.into_iter().map(|(pod, _)| pod));
     }
 }
 

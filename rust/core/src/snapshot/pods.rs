@@ -30,7 +30,7 @@ pub struct Pod {
     /// Whether its status said so.
     pub(super) said_nominated: bool,
     /// Whether its place is kept from pods of any priority, the system-critical ones aside.
-    pub(super) kept: bool,
+    pub(crate) kept: bool,
     pub claims: Box<[Claim]>,
     /// status.startTime in nanoseconds since 1970.
     pub start_time: Option<i64>,

@@ -122,6 +122,20 @@ fn a_single_pod_takes_whole_gangs_too() {
 }
 
 #[test]
+fn a_single_pod_takes_the_surplus_of_a_gang_alone() {
+    let mut scene = cluster(3);
+    let victims: Vec<PodId> = (0..3).map(|node| low(&mut scene, node, 4)).collect();
+    scene.gang(&victims, 2);
+    let lone = scene.pod(cpu(4), json!({"priority": 100}));
+    match scene.engine.preempt(lone, 0) {
+        Some(podium_core::preempt::Preemption::Nominate { victims, .. }) => {
+            assert_eq!(victims.len(), 1)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
 fn budgets_are_violated_last_and_never_where_they_are_respected() {
     let mut scene = cluster(2);
     let kept = scene.pod(
