@@ -88,3 +88,25 @@ def test_a_reader_that_leaves_early_is_no_error():
     assert process.stderr.read() == ""
     process.stderr.close()
     assert process.wait() == -signal.SIGPIPE
+
+
+def test_a_connection_that_was_closed_does_not_end_the_process():
+    program = """
+import socket, sys
+from podium.cli import root
+from podium.errors import PodiumError
+
+def broken(_arguments):
+    ours, theirs = socket.socketpair()
+    theirs.close()
+    try:
+        ours.send(b"x")
+    except BrokenPipeError:
+        print("heard of it")
+    return 0
+
+root.run = broken
+root.main([])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "heard of it\n", "")

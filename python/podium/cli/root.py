@@ -1,15 +1,19 @@
 """The entry point: the table of subcommands, and what every error becomes: one line and an exit status."""
 
 import importlib
+import io
 import signal
 import sys
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from podium.cli.flags import GoCommand
 from podium.errors import PodiumError
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 #: name -> (module that has ``command``, one line of help). Importing a module costs time, so only the one
 #: that runs is imported.
@@ -83,9 +87,24 @@ def root() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 the answer is no, 2 bad usage or unreadable input."""
-    # Whoever reads the output may leave early (`| head`); then end as other tools do, without a word.
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    raw = io.BufferedWriter(_Pipe(sys.stdout.fileno(), "wb", closefd=False))
+    sys.stdout = io.TextIOWrapper(raw, sys.stdout.encoding, sys.stdout.errors, line_buffering=raw.isatty())
     sys.exit(run(arguments))
+
+
+class _Pipe(io.FileIO):
+    """Standard output. Whoever reads it may leave early (`| head`): then end as other tools do, wordlessly.
+
+    Only this file: a server that closes its connection must not end the process, so the signal stays ignored.
+    """
+
+    def write(self, data: "Buffer") -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+            signal.raise_signal(signal.SIGPIPE)
+            raise
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

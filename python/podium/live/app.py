@@ -126,7 +126,6 @@ class _Life:
             gates=job.gates,
             bind_timeout=_bind_timeout(job.config),
             wake=self._wake,
-            gone=self.metrics.observer.forget,
         )
         self.cluster = KubeCluster(open_clients, options)
         self.watcher = open_clients.watch

@@ -225,7 +225,7 @@ class _Watching(Observer):
         for each in (nanos * 1e-9).tolist():
             self._metrics.algorithm.observe(each)
 
-    def forget(self, uid: str) -> None:
-        """Hear that a pod is gone."""
+    def gone(self, entry: Entry) -> None:
+        uid = entry.pod.metadata.uid
         self._first.pop(uid, None)
         self._tried.pop(uid, None)

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from podium._core import Engine
 from podium.api import Pod, PodSpec
 
-#: Encoded specs kept; beyond that the table starts afresh.
-_SPECS = 4096
+#: Encoded specs kept; beyond that the table starts afresh. Pods of a live cluster have one each.
+_SPECS = 1024
 
-#: Templates kept; beyond that the table starts afresh.
-_TEMPLATES = 16384
+#: Templates kept; beyond that the table starts afresh. Each keeps a pod that may be gone long since.
+_TEMPLATES = 2048
 
 
 class Arrivals:
@@ -26,7 +26,7 @@ class Arrivals:
         self._templates: dict[tuple[object, ...], int] = {}
         """The core's example for pods, by what they have in common."""
         self._firsts: list[Pod] = []
-        """The pod that each example was made of. It is kept so that the id of its spec cannot be reused."""
+        """The pod that each example was made of, which stands for its template."""
 
     def add(
         self, pods: Sequence[Pod], accepts: Callable[[Pod], bool], *, each: bool = False
@@ -93,7 +93,7 @@ class Arrivals:
         if spec.volumes:
             return None
         return (
-            id(spec),
+            self.encoded(spec),
             meta.namespace,
             tuple(meta.labels.items()) if meta.labels else None,
             tuple(meta.annotations.items()) if meta.annotations else None,

@@ -359,6 +359,8 @@ class Binder:
             self._withdraw(assumed)
             for observer in self._observers:
                 observer.rolled_back(entry, assumed.node, "the pod is gone")
+        for observer in self._observers:
+            observer.gone(entry)
 
     def _withdraw(self, assumed: Assumed) -> None:
         """End a machine: answers that are still out will find nobody; all plugins unreserve in reverse."""

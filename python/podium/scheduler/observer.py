@@ -47,5 +47,8 @@ class Observer:
     def rolled_back(self, entry: Entry, node: str, reason: str) -> None:
         """Look at a pod that had a node, waited or was being bound, and has lost it."""
 
+    def gone(self, entry: Entry) -> None:
+        """Look at a pod that is about to be forgotten: it was deleted, or has ended."""
+
     def timed(self, nanos: NDArray[np.uint64]) -> None:
         """Hear how long the core took for each pod of a run; only where ``timing``."""

@@ -14,7 +14,13 @@ use std::sync::Arc;
 pub const DEFAULT_BUDGET: usize = 1 << 30;
 
 /// Templates whose class is remembered; beyond that the table starts afresh.
-const TEMPLATES: usize = 1 << 16;
+const TEMPLATES: usize = 1 << 13;
+
+/// Classes that have a number; beyond that all starts afresh.
+const CLASSES: usize = 1 << 14;
+
+/// Pods between two looks for memos that are of no use any more.
+const ROUND: u64 = 1 << 10;
 
 type ClassId = u32;
 
@@ -88,6 +94,9 @@ impl Memos {
     ) -> Result<(&mut Memo, &mut Scratch), Refusal> {
         let (class, seen) = self.class(snap, profile, pod);
         self.clock += 1;
+        if self.clock.is_multiple_of(ROUND) {
+            self.let_go_of_outdated(snap.changes.now());
+        }
         let missed = self.missed(class, snap.changes.now());
         let kept = self.entries.get(class as usize).and_then(Option::as_ref);
         if kept.is_some_and(|entry| missed <= entry.memo.patience()) {
@@ -124,6 +133,16 @@ impl Memos {
         let entry = self.entries.get_mut(class as usize);
         if let Some(gone) = entry.and_then(Option::take) {
             self.size -= gone.size;
+        }
+    }
+
+    /// Drops the memos that would be built anew when their class comes next, since too much has changed.
+    fn let_go_of_outdated(&mut self, now: Generation) {
+        for (entry, &asked) in self.entries.iter_mut().zip(&self.asked) {
+            let missed = usize::try_from(now.saturating_sub(asked)).unwrap_or(usize::MAX);
+            if let Some(gone) = entry.take_if(|kept| missed > kept.memo.patience()) {
+                self.size -= gone.size;
+            }
         }
     }
 
@@ -186,8 +205,10 @@ impl Memos {
         if let Some((_, class)) = self.by_template.get(&address) {
             return (*class, true);
         }
-        if self.by_template.len() >= TEMPLATES || self.classes.len() >= TEMPLATES {
+        if self.classes.len() >= CLASSES {
             self.forget();
+        } else if self.by_template.len() >= TEMPLATES {
+            self.by_template.clear();
         }
         let key = class_key(snap, profile, pod);
         let next = self.classes.len() as ClassId;

@@ -71,6 +71,28 @@ def test_a_series_ends_in_nothing_where_the_word_was_never_heard():
     ]
 
 
+def test_what_is_remembered_of_a_pod_is_bounded_and_ends_with_it():
+    server = Server()
+
+    async def run() -> None:
+        recorder = Recorder(server, lambda: 0, lambda _text: None)  # type: ignore[arg-type]
+        writing = asyncio.create_task(recorder.run())
+        for number in range(100):
+            for _ in range(2):
+                recorder.record(failed(f"{number} nodes"))
+                await recorder.flush(20)
+        assert len(recorder._series) < 10
+        recorder.forget("u")
+        assert not recorder._series
+        assert not recorder._keys
+        recorder.record(failed("99 nodes"))
+        await recorder.flush(20)
+        writing.cancel()
+
+    asyncio.run(run())
+    assert server.written[-1]["note"] == "99 nodes", "whoever is new is told of anew"
+
+
 def test_what_happens_once_is_always_written():
     bound = [Emit(POD, "Normal", "Scheduled", "Binding", note) for note in ("x", "y")]
     assert [event["note"] for event in write(bound)] == ["x", "y"]

@@ -68,14 +68,12 @@ class Options:
         gates: fields of closed gates are not heeded.
         bind_timeout: seconds that volumes get to be bound, by scheduler name.
         wake: called when there are events to take.
-        gone: called with the uid of a pod that is gone.
 
     """
 
     gates: FeatureGates = DEFAULT_GATES
     bind_timeout: Callable[[str], float] = lambda _name: _BIND_TIMEOUT
     wake: Callable[[], None] = lambda: None
-    gone: Callable[[str], None] = lambda _uid: None
 
 
 class KubeCluster:
@@ -193,7 +191,7 @@ class KubeCluster:
     def _gone(self, uid: str) -> None:
         self.leaving.discard(uid)
         self.status.forget(uid)
-        self.options.gone(uid)
+        self.recorder.forget(uid)
 
     def _complain(self, text: str) -> None:
         log.warning("%s", text)

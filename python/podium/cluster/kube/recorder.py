@@ -35,8 +35,10 @@ _PATIENCE: Final = 5.0
 #: Requests at once.
 _WRITERS: Final = 32
 
-#: Series that are remembered; the longest unseen is forgotten first.
-_REMEMBERED: Final = 8192
+#: Series that are remembered, in all (client-go's number) and of one pod: what is said of a pod that waits
+#: for long changes often. The longest unseen is forgotten first.
+_REMEMBERED: Final = 4096
+_OF_ONE_POD: Final = 4
 
 #: What is said of a pod once only: it needs no memory.
 _ONCE: Final = frozenset({"Scheduled", "Preempted"})
@@ -111,6 +113,8 @@ class Recorder:
         self._host = socket.gethostname()
         self._series: dict[tuple[Any, ...], _Known] = {}
         """The longest unseen first."""
+        self._keys: dict[str, dict[tuple[Any, ...], None]] = {}
+        """The series of each pod, by its uid, the longest unseen first."""
         self._waiting: deque[tuple[float, _Event]] = deque()
         self._unheard: dict[_About, _Event] = {}
         """What waits and may be replaced by a newer word."""
@@ -134,19 +138,41 @@ class Recorder:
             return
         about = _about(made)
         key = (*about, made.note)
-        known = self._series.pop(key, None)
+        known = self._take_out(key)
         if known is None or now - known.seen > SERIES:
-            self._series[key] = _Known(self._say(about, made), now)
+            self._put(key, _Known(self._say(about, made), now))
             if len(self._series) > _REMEMBERED:
                 self._end(next(iter(self._series)))
             return
-        self._series[key] = known
+        self._put(key, known)
         known.seen = now
         begins = known.event.series is None
         count = 2 if known.event.series is None else known.event.series.count + 1
         known.event.series = _Series(count, _micro())
         if begins and self._unheard.get(about) is not known.event:
             self._push(known.event)
+
+    def forget(self, uid: str) -> None:
+        """End the series of a pod that is gone."""
+        for key in [*self._keys.get(uid, ())]:
+            self._end(key)
+
+    def _put(self, key: tuple[Any, ...], known: _Known) -> None:
+        self._series[key] = known
+        keys = self._keys.setdefault(known.event.regarding.uid, {})
+        keys[key] = None
+        if len(keys) > _OF_ONE_POD:
+            self._end(next(iter(keys)))
+
+    def _take_out(self, key: tuple[Any, ...]) -> _Known | None:
+        known = self._series.pop(key, None)
+        if known is not None:
+            uid = known.event.regarding.uid
+            keys = self._keys[uid]
+            del keys[key]
+            if not keys:
+                del self._keys[uid]
+        return known
 
     def _say(self, about: _About, event: _Event) -> _Event:
         """Let a newer word replace one that is not written yet: there are never more than pods.
@@ -160,7 +186,7 @@ class Recorder:
             self._unheard[about] = event
             self._push(event)
             return event
-        self._series.pop((*about, unheard.note), None)
+        self._take_out((*about, unheard.note))
         unheard.note, unheard.event_time, unheard.series = event.note, event.event_time, None
         unheard.regarding = event.regarding
         return unheard
@@ -248,8 +274,8 @@ class Recorder:
                 self._end(key)
 
     def _end(self, key: tuple[Any, ...]) -> None:
-        known = self._series.pop(key)
-        if known.event.series is not None:
+        known = self._take_out(key)
+        if known is not None and known.event.series is not None:
             self._push(known.event)
 
     async def _write(self, event: _Event) -> None:

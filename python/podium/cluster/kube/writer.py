@@ -56,7 +56,7 @@ class StatusWriter:
                 patch = None if pod is None else self._patch(pod, action)
                 if pod is None or patch is None:
                     continue
-                if await self._send(pod, patch):
+                if await self._send(pod, patch) and self._seen(uid) is not None:
                     self._written[uid] = (action.reason, action.message, action.nominated)
         finally:
             self._running.discard(uid)

@@ -13,8 +13,8 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Prototypes kept; beyond that the table starts afresh.
-const PROTOTYPES: usize = 1 << 14;
+/// Prototypes kept; beyond that the table starts afresh. Most are of pods that are gone.
+const PROTOTYPES: usize = 1 << 11;
 
 /// A pod's JSON in parts; `status` may be empty.
 #[derive(Clone, Copy, Debug)]
