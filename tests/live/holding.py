@@ -1,4 +1,4 @@
-"""A Permit plugin that holds every pod once, for a while that nobody ends."""
+"""A Permit plugin that holds pods for a while that nobody ends: once, or whenever they come."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Hold(Plugin):
         self._seen: set[str] = set()
 
     def applies_to(self, pod):
-        return "held" in pod.metadata.labels
+        return pod.metadata.labels.get("held") in {"once", "always"}
 
     def permit(self, state, pod, node_name):
-        if pod.metadata.uid in self._seen:
+        if pod.metadata.uid in self._seen and pod.metadata.labels["held"] == "once":
             return None
         self._seen.add(pod.metadata.uid)
         return Status.wait(self.args.seconds, "held for a test")

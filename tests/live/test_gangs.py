@@ -194,30 +194,86 @@ def test_a_kind_of_gang_that_appears_later(
 
 
 @pytest.fixture
-def holding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The flag for a configuration with the plugin ``Hold``."""
+def holding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> str:
+    """The flag for a configuration in which ``Hold`` holds pods for so many seconds; gangs wait for four."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     path = tmp_path / "holding.yaml"
-    path.write_text(
-        """\
+    path.write_text(_HOLDING.replace("SECONDS", str(request.param)))
+    return f"--config={path}"
+
+
+_HOLDING = """\
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
 leaderElection: {leaderElect: false}
 profiles:
 - schedulerName: default-scheduler
   plugins: {permit: {enabled: [{name: "tests.live.holding:Hold"}]}}
+  pluginConfig:
+  - {name: Hold, args: {seconds: SECONDS}}
+---
+apiVersion: podium.dev/v1alpha1
+kind: PodiumConfiguration
+gangs: {permitTimeout: 4s}
 """
-    )
-    return f"--config={path}"
 
 
+@pytest.mark.parametrize("holding", [2], indirect=True)
 def test_time_is_over_in_permit(api: Api, holding: str):
     """A pod that is not allowed in time gives its place back, says so, and is tried again."""
     api.create("/api/v1/nodes", node("node-0", resources={GPU: "1"}))
     with podium_running(api, holding) as running:
         eventually(lambda: "synced" in running.log, 60, what=running.log)
-        api.pods(1, "held", labels={"held": "yes"}, requests={GPU: "1"})
+        api.pods(1, "held", labels={"held": "once"}, requests={GPU: "1"})
         text = "rejected due to timeout after waiting 2s at plugin Hold"
         eventually(lambda: any(text in e["note"] for e in api.events("FailedScheduling")), 60)
         eventually(lambda: api.placements() == {"held-0000": "node-0"}, 60, what=running.log[-3000:])
         assert running.stop() == 0, running.log
+
+
+def _last_member_is_held(api: Api) -> None:
+    """Make a gang of three, of which a plugin holds the last one."""
+    api.create(GROUPS, _group("g", 3))
+    for i in range(3):
+        labels = {"held": "always"} if i == 2 else {"app": "a"}
+        body = pod(f"g-{i}", requests={GPU: "1"}, labels=labels, schedulingGroup={"podGroupName": "g"})
+        api.create(PODS, body)
+
+
+@pytest.mark.parametrize(
+    ("holding", "by"), [(600, "Gang"), (2, "Hold")], indirect=["holding"], ids=["the gang's", "the plugin's"]
+)
+def test_time_is_over_in_permit_for_a_gang(limited: Api, holding: str, by: str):
+    """Nobody is bound; all give their places back at once, say so, and are tried again together."""
+    api = limited
+    api.create("/api/v1/nodes", node("node-0", resources={GPU: "3"}))
+    with podium_running(api, as_podium(api), holding) as running:
+        eventually(lambda: "synced" in running.log, 60, what=running.log)
+        _last_member_is_held(api)
+        # It fits only when the gang has given back what it held, and sooner or later comes first: gangs rest.
+        api.create(PODS, pod("single", requests={GPU: "3"}))
+        seen = eventually(lambda: api.placements(), 90, what=running.log[-3000:])
+        assert set(seen) == {"single"}, "no member is bound while another is held"
+        said = f"at plugin {by}"
+        eventually(lambda: any(said in e["note"] for e in api.events("FailedScheduling")), 60)
+        eventually(lambda: _told_of_gang(api), 60, what=running.log[-3000:])
+        group = api.request("GET", f"{GROUPS}/g")
+        assert _condition(group, "PodGroupInitiallyScheduled")["status"] == "False"
+        assert set(api.placements()) == {"single"}
+        free = {"metadata": {"labels": {"held": "no"}}}
+        api.request("PATCH", f"{PODS}/g-2", free, "application/merge-patch+json")
+        api.delete(f"{PODS}/single")
+        eventually(lambda: set(api.placements()) == {"g-0", "g-1", "g-2"}, 90, what=running.log[-3000:])
+
+        def status() -> dict[str, Any]:
+            return _condition(api.request("GET", f"{GROUPS}/g"), "PodGroupInitiallyScheduled")
+
+        eventually(lambda: status().get("status") == "True", 60, what=running.log[-3000:])
+        assert running.stop() == 0, running.log
+    assert "forbidden" not in running.log
+
+
+def _told_of_gang(api: Api) -> bool:
+    """Whether all members are said to be unschedulable."""
+    conditions = [_condition(api.pod(f"g-{i}"), "PodScheduled") for i in range(3)]
+    return all(c.get("status") == "False" and c.get("message") for c in conditions)

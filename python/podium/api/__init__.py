@@ -1,8 +1,9 @@
 """What a manifest says: objects, defaults, admission, workloads, validation. Pure data, no clock."""
 
+from typing import TYPE_CHECKING, Any
+
 from podium.api.features import DEFAULT_GATES, FeatureGates, parse_gates
 from podium.api.kinds import BY_NAME, BY_TYPE, KINDS, Kind, kind_of, to_wire
-from podium.api.manifest import Loaded, Manifest, Note, Options, load, load_objects
 from podium.api.objects.affinity import (
     Affinity,
     NodeAffinity,
@@ -68,6 +69,21 @@ from podium.api.objects.workloads import (
     ReplicationController,
     StatefulSet,
 )
+
+if TYPE_CHECKING:
+    from podium.api.manifest import Loaded, Manifest, Note, Options, load, load_objects
+
+#: Only who reads manifests pays for importing what that takes: validation, admission, workloads, YAML.
+_MANIFEST = frozenset({"Loaded", "Manifest", "Note", "Options", "load", "load_objects"})
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MANIFEST:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from podium.api import manifest
+
+    return getattr(manifest, name)
+
 
 __all__ = [
     "BY_NAME",

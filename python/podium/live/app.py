@@ -8,7 +8,7 @@ import signal
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from podium.api.features import DEFAULT_GATES, FeatureGates
 from podium.cluster.kube.backend import Clients, KubeCluster, Options
@@ -22,13 +22,15 @@ from podium.framework.metrics import FrameworkMetrics
 from podium.live.cachecheck import compare_books, compare_objects
 from podium.live.configz import configz
 from podium.live.control import Control
-from podium.live.descheduling.work import Work, deschedule
 from podium.live.driver import Driver
 from podium.live.load import LiveLoad, follow_load
 from podium.live.metrics import Metrics
-from podium.live.serving import Serving
 from podium.live.shadow import Shadow
 from podium.scheduler.loop import Scheduler
+
+if TYPE_CHECKING:
+    from podium.live.descheduling.work import Work
+    from podium.live.serving import Serving
 
 log = logging.getLogger("podium.live")
 
@@ -58,8 +60,8 @@ class Run:
     once: bool = False
     dry_run: bool = False
     check_every: float = 600.0
-    serving: Serving | None = None
-    descheduling: Work | None = None
+    serving: "Serving | None" = None
+    descheduling: "Work | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,7 @@ class _Life:
         self._stopped = asyncio.Event()
         self._ready = False
 
-    def _serving(self) -> Serving | None:
+    def _serving(self) -> "Serving | None":
         serving = self._job.serving
         if serving is None:
             return None
@@ -210,7 +212,11 @@ class _Life:
     async def _deschedule(self) -> None:
         """Run the policy's cycles while this process leads; a cluster that does not answer is asked again."""
         work = self._job.descheduling
-        while work is not None:
+        if work is None:
+            return
+        from podium.live.descheduling.work import deschedule
+
+        while True:
             if self._ready and self.control.leads:
                 try:
                     await deschedule(work, lambda _: None)

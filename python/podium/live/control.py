@@ -6,13 +6,16 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from typing import TYPE_CHECKING
 
 from podium.cluster.kube.client import KubeClient
 from podium.cluster.kube.connection import Connection
 from podium.cluster.kube.lease import Election, Elector
 from podium.errors import PodiumError
-from podium.live.access import Access
-from podium.live.serving import Server, Serving
+
+if TYPE_CHECKING:
+    from podium.live.access import Access
+    from podium.live.serving import Serving
 
 log = logging.getLogger("podium.live")
 
@@ -32,7 +35,7 @@ class Control:
         self,
         connection: Connection,
         election: Election | None,
-        serving: Serving | None,
+        serving: "Serving | None",
         changed: Callable[[], None],
     ) -> None:
         self._connection = connection
@@ -81,6 +84,8 @@ class Control:
             client = await stack.enter_async_context(KubeClient(self._connection, timeout=timeout))
             server = None
             if self._serving is not None:
+                from podium.live.serving import Server
+
                 access = await self._access(self._serving, client, stack)
                 server = Server(self._serving, access, self)
                 self.port = await server.start()
@@ -91,8 +96,12 @@ class Control:
                 if server is not None:
                     await server.stop()
 
-    async def _access(self, serving: Serving, client: KubeClient, stack: contextlib.AsyncExitStack) -> Access:
+    async def _access(
+        self, serving: "Serving", client: KubeClient, stack: contextlib.AsyncExitStack
+    ) -> "Access":
         """Open the clients that say who asks and whether they may."""
+        from podium.live.access import Access
+
         others = [
             client if other is None else await stack.enter_async_context(KubeClient(other))
             for other in (serving.authentication, serving.authorization)

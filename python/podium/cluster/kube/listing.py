@@ -6,7 +6,6 @@ from typing import Any
 import msgspec
 
 from podium.api import Kind, Object
-from podium.api.manifest.decode import without_nulls
 from podium.cluster.kube.client import KubeClient, path_of
 from podium.cluster.kube.nesting import shallow
 
@@ -61,6 +60,9 @@ class Reader:
         try:
             return self._one.decode(body)
         except (msgspec.DecodeError, RecursionError) as error:
+            # Most lists have no such object, and the import costs time at the start.
+            from podium.api.manifest.decode import without_nulls
+
             try:
                 plain: Any = without_nulls(msgspec.json.decode(body))
                 return msgspec.convert(plain, self.kind.type)
