@@ -90,6 +90,13 @@ def test_a_reader_that_leaves_early_is_no_error():
     assert process.wait() == -signal.SIGPIPE
 
 
+def test_a_closed_output_is_no_error():
+    program = "from podium.cli import main\nmain(['plugins', '-o', 'json'])\n"
+    command = f"exec '{sys.executable}' -c \"$0\" >&-"
+    done = subprocess.run(["sh", "-c", command, program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_connection_that_was_closed_does_not_end_the_process():
     program = """
 import socket, sys

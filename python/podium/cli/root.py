@@ -2,9 +2,11 @@
 
 import importlib
 import io
+import os
 import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -87,8 +89,10 @@ def root() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 the answer is no, 2 bad usage or unreadable input."""
-    raw = io.BufferedWriter(_Pipe(sys.stdout.fileno(), "wb", closefd=False))
-    sys.stdout = io.TextIOWrapper(raw, sys.stdout.encoding, sys.stdout.errors, line_buffering=raw.isatty())
+    # Python has none where the shell closed it (`>&-`).
+    out = sys.stdout if sys.stdout is not None else Path(os.devnull).open("w", encoding="utf-8")
+    raw = io.BufferedWriter(_Pipe(out.fileno(), "wb", closefd=False))
+    sys.stdout = io.TextIOWrapper(raw, out.encoding, out.errors, line_buffering=raw.isatty())
     sys.exit(run(arguments))
 
 
