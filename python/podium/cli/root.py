@@ -90,7 +90,9 @@ def root() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 the answer is no, 2 bad usage or unreadable input."""
     # Python has none where the shell closed it (`>&-`).
-    out = sys.stdout if sys.stdout is not None else Path(os.devnull).open("w", encoding="utf-8")
+    out = sys.stdout
+    if out is None:
+        out = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 (the output until the process ends)
     raw = io.BufferedWriter(_Pipe(out.fileno(), "wb", closefd=False))
     sys.stdout = io.TextIOWrapper(raw, out.encoding, out.errors, line_buffering=raw.isatty())
     sys.exit(run(arguments))
