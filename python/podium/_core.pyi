@@ -590,8 +590,29 @@ class Engine:
     def put_back(self, pod: int, now: int, rejected_by: int = 0, pending_by: int = 0) -> None:
         """Return a popped pod; without plugins it failed with an error."""
 
-    def queue_event(self, event: int, now: int, spared: Sequence[tuple[int, int]] = ()) -> int:
-        """Wake what an event can help; ``spared`` are plugins (bits) and kinds of pods that it cannot."""
+    def queue_event(
+        self,
+        event: int,
+        now: int,
+        spared: Sequence[tuple[int, int]] = (),
+        *,
+        node: bool = False,
+        claim: tuple[str, str] | None = None,
+        detached: bool = False,
+        deaf: int = 0,
+    ) -> int:
+        """Wake what an event can help; returns how many pods.
+
+        Args:
+            event: its bits.
+            now: the time in nanoseconds.
+            spared: plugins (positions of bits) and kinds of pods that it cannot help.
+            node: whether it is about the node that was set or removed last.
+            claim: namespace and name of the claim that it is about.
+            detached: whether a volume was detached.
+            deaf: plugins, as bits, to whose pods it means nothing.
+
+        """
 
     def parked_kinds(self, plugin: int, event: int, /) -> list[tuple[int, int]]:
         """Return one parked pod per kind, and the kind, that a plugin rejected and the event may help."""

@@ -174,6 +174,7 @@ class Scheduler:
             names["DRF"] = None
         everything = (ClusterEvent(Resource.WILDCARD, What.ALL),)
         registered = self.state.registered = {}
+        self.state.plugin_bits = self._bits
         own = self.profiles.events()
         for name in names:
             events = own.get(name) or NATIVE_EVENTS.get(name, () if name in own else everything)

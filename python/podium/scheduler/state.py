@@ -14,6 +14,7 @@ from podium.framework.events import Action, Resource
 from podium.scheduler import changes
 from podium.scheduler.arrivals import Arrivals
 from podium.scheduler.events import bit
+from podium.scheduler.storage_hints import NOTHING_TO_ADD, Happened, happened
 from podium.scheduler.tenants import Tenants
 
 if TYPE_CHECKING:
@@ -145,6 +146,8 @@ class State:
         self.foreign: dict[str, Pod] = {}
         self.held: dict[str, tuple[Pod, str]] = {}
         self._gated: dict[str, str] = {}
+        self.plugin_bits: Mapping[str, int] = {}
+        """Plugins that can reject pods, each as a bit."""
         self.registered: Mapping[str, int] = {}
         """The events, as bits, that Python plugins wait for."""
 
@@ -294,13 +297,14 @@ class State:
             self.nodes[item.metadata.name] = item
             self.nodes_version += 1
             self._named(self.engine.set_node(msgspec.json.encode(item)), item.metadata.name)
-            self._tell(changes.node_changed(old, item), now, (old, item))
+            self._tell(changes.node_changed(old, item), now, (old, item), node=True)
         elif (kind := kind_of(type(item))) in changes.WORLD_KINDS:
             at = (kind, *changes.key(item))
             before = self._world.get(at)
             self._world[at] = item
             self.engine.set(kind, msgspec.json.encode(item))
-            self._tell(changes.world_changed(kind, before is not None), now, (before, item))
+            event = changes.world_changed(kind, before is not None)
+            self._tell(event, now, (before, item), happened(before, item))
 
     def _pod_applied(self, pod: Pod, now: int) -> None:
         entry = self._pods.get(pod.metadata.uid)
@@ -363,12 +367,12 @@ class State:
             if self.nodes.pop(item.metadata.name, None) is not None:
                 self.nodes_version += 1
                 self.engine.remove_node(item.metadata.name)
-                self._tell(_NODE_DELETED, now, (item, None))
+                self._tell(_NODE_DELETED, now, (item, None), node=True)
         elif (kind := kind_of(type(item))) in changes.WORLD_KINDS:
             namespace, name = changes.key(item)
             if self._world.pop((kind, namespace, name), None) is not None:
                 self.engine.remove(kind, namespace, name)
-                self._tell(changes.world_removed(kind), now, (item, None))
+                self._tell(changes.world_removed(kind), now, (item, None), happened(item, None))
 
     def _forget(self, entry: Entry, now: int, phase: str = "") -> None:
         """Drop a pod that is gone; waiting pods are asked while the core still knows what it was."""
@@ -401,10 +405,29 @@ class State:
         self.engine.announce(entry.handle, event, now, self._spared(event, change))
         self._ask_gates(event, now)
 
-    def _tell(self, event: int, now: int, change: tuple[Any, Any]) -> None:
-        if event:
-            self.engine.queue_event(event, now, self._spared(event, change))
-            self._ask_gates(event, now)
+    def _tell(
+        self,
+        event: int,
+        now: int,
+        change: tuple[Any, Any],
+        what: Happened = NOTHING_TO_ADD,
+        *,
+        node: bool = False,
+    ) -> None:
+        """Tell the queue of an event; ``node`` if it is about the node that the core was told of last."""
+        if not event:
+            return
+        deaf = sum(self.plugin_bits.get(name, 0) for name in what.deaf)
+        self.engine.queue_event(
+            event,
+            now,
+            self._spared(event, change),
+            node=node,
+            claim=what.claim,
+            detached=what.detached,
+            deaf=deaf,
+        )
+        self._ask_gates(event, now)
 
     def _spared(self, event: int, change: tuple[Any, Any]) -> list[tuple[int, int]]:
         """Return what the event is nothing to, by the hints of Python plugins."""

@@ -4,6 +4,7 @@ use crate::cycle::{self, Judged};
 use crate::diagnosis::Diagnosis;
 use crate::filtering::Rejection;
 use crate::gang::{Places, Shortage};
+use crate::hints::{Parts, native};
 use crate::intern::Symbol;
 use crate::memo::Refusal;
 use crate::memos::{DEFAULT_BUDGET, Memos};
@@ -39,13 +40,13 @@ pub struct PodEvents {
 pub struct Engine {
     pub snap: Snapshot,
     pub settings: Settings,
-    profiles: Vec<Arc<Profile>>,
+    pub(crate) profiles: Vec<Arc<Profile>>,
     pub(crate) memos: Memos,
     dry_runs: DryRuns,
     pub queue: Queue,
     pub pod_events: PodEvents,
     /// Name of the plugin of each bit in the queue's sets.
-    plugin_bits: Vec<Box<str>>,
+    pub(crate) plugin_bits: Vec<Box<str>>,
     /// Where the next sample starts; shared by all profiles, as upstream.
     start: usize,
     /// What plugins of the caller's mean to a pod; without an entry they must be asked for everything.
@@ -589,22 +590,19 @@ impl Engine {
             concerns,
             ..
         } = self;
-        queue.event(event, now, |bit, parked| {
-            if parked == Entity::from(pod) || spares(spared, concerns, bit, parked) {
+        let parts: Parts<'_> = (snap, profiles, plugin_bits);
+        queue.event_but(Some(pod.into()), event, now, |bit, parked| {
+            if spares(spared, concerns, bit, parked) {
                 return false;
             }
-            let name = plugin_bits.get(bit as usize).map_or("", |n| n);
-            if name == DRF {
+            if plugin_bits.get(bit as usize).is_some_and(|n| &**n == DRF) {
                 return snap.gives_back(tenant, parked);
             }
             let Some(parked) = parked.pod().map(|pod| &snap.pods[pod]) else {
                 return true;
             };
-            let native = profiles
-                .iter()
-                .filter(|p| p.scheduler_name == parked.template.scheduler_name)
-                .find_map(|p| p.pre_filter.iter().find(|plugin| plugin.name() == name));
-            native.is_none_or(|p| p.affects(snap, &template, parked) != Affects::Nothing)
+            native(parts, bit, parked)
+                .is_none_or(|p| p.affects(snap, &template, parked) != Affects::Nothing)
         })
     }
 

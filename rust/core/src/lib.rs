@@ -15,6 +15,7 @@ pub mod explain;
 pub mod filtering;
 pub mod gang;
 pub mod go_log;
+pub mod hints;
 pub mod intern;
 pub mod memo;
 pub mod memos;

@@ -5,6 +5,7 @@
 //! many rows in one call, can be remembered between pods with equal keys, and follow changes of the
 //! snapshot exactly. All methods are pure functions of their arguments.
 
+use crate::hints::Happening;
 use crate::intern::Symbol;
 use crate::normalize::Normalize;
 use crate::snapshot::{Change, Pod, PodId, Row, Snapshot};
@@ -63,6 +64,12 @@ pub trait Plugin: Debug + Send + Sync {
     /// objects of storage. If not, no [`Change::Storage`] can alter them.
     fn reads_storage(&self, _pod: &Pod) -> bool {
         false
+    }
+
+    /// Upstream's queueing hint, besides those about pods on nodes, which [`Plugin::affects`] answers: whether
+    /// what happened may make room for a pod that this plugin rejected.
+    fn helped_by(&self, _: &Snapshot, _pod: &Pod, _: &Happening<'_>) -> bool {
+        true
     }
 
     /// Takes what the pod needs on its node besides amounts (volumes). On refusal nothing is kept.

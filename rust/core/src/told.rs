@@ -32,16 +32,6 @@ impl Engine {
             .collect()
     }
 
-    /// Tells the queue of something that happened to no pod on a node.
-    pub fn queue_event(&mut self, event: Bits, now: Nanos, spared: &Spared) -> usize {
-        let Engine {
-            queue, concerns, ..
-        } = self;
-        queue.event(event, now, |bit, parked| {
-            !spares(spared, concerns, bit, parked)
-        })
-    }
-
     /// Runs the cycle of a popped pod whose profile needs the caller.
     pub(crate) fn run_with_caller(&mut self, pod: PodId, now: Nanos) -> Result<Row, Stopped> {
         let caller = Stopped::for_caller(pod.into());

@@ -5,6 +5,7 @@ use crate::errors::core_error;
 use crate::gang::Shortage;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use podium_core::engine::{self, PodEvents, Stopped};
+use podium_core::hints::Told;
 use podium_core::queue::{Backoff, Entity, Nanos, Order, Pool, Queue, Return, Ticket};
 use podium_core::snapshot::{PodId, Row};
 use pyo3::prelude::*;
@@ -289,6 +290,7 @@ impl Engine {
         let mut engine = self.lock()?;
         let id = Self::pod(&engine, pod)?;
         let priority = engine.snap.pods[id].template.priority;
+        engine.tell_alike(id.into());
         engine.queue.update(id, priority, gated);
         Ok(())
     }
@@ -309,7 +311,9 @@ impl Engine {
 
     #[pyo3(signature = (pod, now, rejected_by = 0, pending_by = 0))]
     fn put_back(&self, pod: u32, now: Nanos, rejected_by: u64, pending_by: u64) -> PyResult<()> {
-        self.lock()?.queue.put_back(
+        let mut engine = self.lock()?;
+        engine.tell_alike(Entity(pod));
+        engine.queue.put_back(
             Entity(pod),
             now,
             Return {
@@ -320,10 +324,30 @@ impl Engine {
         Ok(())
     }
 
-    #[pyo3(signature = (event, now, spared = Vec::new()))]
-    fn queue_event(&self, event: u64, now: Nanos, spared: Vec<(u32, u32)>) -> PyResult<usize> {
+    /// Something happened to no pod on a node: see the stub.
+    #[pyo3(signature = (event, now, spared = Vec::new(), *, node = false, claim = None, detached = false, deaf = 0))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what happened, in one call per event"
+    )]
+    fn queue_event(
+        &self,
+        event: u64,
+        now: Nanos,
+        spared: Vec<(u32, u32)>,
+        node: bool,
+        claim: Option<(String, String)>,
+        detached: bool,
+        deaf: u64,
+    ) -> PyResult<usize> {
         let spared = spared.into_iter().collect();
-        Ok(self.lock()?.queue_event(event, now, &spared))
+        let told = Told {
+            node,
+            claim,
+            detached,
+            deaf,
+        };
+        Ok(self.lock()?.queue_event(event, now, &spared, &told))
     }
 
     /// One parked pod of each kind that a Python plugin rejected and that waits for the event, with its kind.

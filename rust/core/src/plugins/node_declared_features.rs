@@ -1,5 +1,6 @@
 //! NodeDeclaredFeatures: a pod runs only where the node declares the features it needs.
 
+use crate::hints::Happening;
 use crate::intern::Symbol;
 use crate::plugin::{Affects, Filter, KeyWriter, Plugin, PreFilter, Reads, Rows};
 use crate::snapshot::{Change, Pod, Row, Snapshot};
@@ -22,6 +23,17 @@ pub(super) fn new(_: &mut Snapshot, _: &Value) -> Result<Arc<dyn Plugin>, String
 impl Plugin for NodeDeclaredFeatures {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn helped_by(&self, _: &Snapshot, _: &Pod, what: &Happening<'_>) -> bool {
+        let Happening::Node {
+            before: Some(before),
+            after: Some(after),
+        } = what
+        else {
+            return true;
+        };
+        before.info.features != after.info.features
     }
 
     fn key(&self, _: &Snapshot, pod: &Pod, key: &mut KeyWriter) {

@@ -1,6 +1,7 @@
 //! NodeUnschedulable: a cordoned node takes only pods that tolerate it.
 
 use super::taints::{self, tolerates};
+use crate::hints::Happening;
 use crate::intern::Symbol;
 use crate::plugin::{Affects, Filter, KeyWriter, Plugin, PreFilter, Reads, Rows};
 use crate::snapshot::{Change, Effect, Pod, Row, Snapshot, Taint};
@@ -36,6 +37,17 @@ pub(super) fn new(snap: &mut Snapshot, _: &Value) -> Result<Arc<dyn Plugin>, Str
 impl Plugin for NodeUnschedulable {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn helped_by(&self, _: &Snapshot, _: &Pod, what: &Happening<'_>) -> bool {
+        let Happening::Node {
+            before,
+            after: Some(after),
+        } = what
+        else {
+            return true;
+        };
+        !after.info.unschedulable && before.is_none_or(|before| before.info.unschedulable)
     }
 
     fn key(&self, _: &Snapshot, pod: &Pod, key: &mut KeyWriter) {

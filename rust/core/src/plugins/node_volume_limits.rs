@@ -1,5 +1,6 @@
 //! NodeVolumeLimits: how many volumes of a CSI driver a node can have attached.
 
+use crate::hints::Happening;
 use crate::intern::Symbol;
 use crate::plugin::{Affects, Filter, KeyWriter, Plugin, PreFilter, Rows};
 use crate::snapshot::volumes::{CsiNode, VolumeKey, collect};
@@ -32,6 +33,14 @@ fn can_count(template: &Template) -> bool {
 impl Plugin for NodeVolumeLimits {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn helped_by(&self, _: &Snapshot, pod: &Pod, what: &Happening<'_>) -> bool {
+        match what {
+            Happening::Claim { namespace, name } => pod.uses(*namespace, *name, true),
+            Happening::Detached => can_count(&pod.template),
+            Happening::Node { .. } => true,
+        }
     }
 
     fn key(&self, _: &Snapshot, pod: &Pod, key: &mut KeyWriter) {

@@ -1,6 +1,7 @@
 //! TaintToleration: taints keep pods away, or ask them to stay away.
 
 use super::taints::{Effects, tolerates};
+use crate::hints::{Happening, NodeFacts};
 use crate::normalize::Normalize;
 use crate::plugin::{Affects, Filter, KeyWriter, Plugin, PreFilter, PreScore, Reads, Rows, Score};
 use crate::snapshot::{Change, Effect, Pod, Row, Snapshot};
@@ -27,6 +28,21 @@ pub(super) fn new(snap: &mut Snapshot, _: &Value) -> Result<Arc<dyn Plugin>, Str
 impl Plugin for TaintToleration {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn helped_by(&self, _: &Snapshot, pod: &Pod, what: &Happening<'_>) -> bool {
+        let Happening::Node {
+            before,
+            after: Some(after),
+        } = what
+        else {
+            return true;
+        };
+        let bears = |facts: &NodeFacts| {
+            let mut repelling = facts.info.taints.iter().filter(|t| t.effect.repels());
+            repelling.all(|taint| tolerates(&pod.template.tolerations, taint, &self.effects))
+        };
+        bears(after) && before.is_none_or(|before| !bears(before))
     }
 
     fn key(&self, _: &Snapshot, pod: &Pod, key: &mut KeyWriter) {

@@ -1,5 +1,6 @@
 //! VolumeRestrictions: disks that cannot be shared on a node, and claims that only one pod may use.
 
+use crate::hints::Happening;
 use crate::intern::Symbol;
 use crate::plugin::{Affects, Filter, KeyWriter, Plugin, PreFilter, Rows};
 use crate::snapshot::{Change, Pod, Row, Snapshot};
@@ -47,6 +48,13 @@ fn once_per_pod(snap: &Snapshot, pod: &Pod) -> Result<Vec<Symbol>, Symbol> {
 impl Plugin for VolumeRestrictions {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn helped_by(&self, _: &Snapshot, pod: &Pod, what: &Happening<'_>) -> bool {
+        match what {
+            Happening::Claim { namespace, name } => pod.uses(*namespace, *name, false),
+            _ => true,
+        }
     }
 
     fn key(&self, _: &Snapshot, pod: &Pod, key: &mut KeyWriter) {

@@ -1,5 +1,6 @@
 //! VolumeZone: the zone and region labels of bound volumes hold for the nodes too.
 
+use crate::hints::Happening;
 use crate::intern::Symbol;
 use crate::plugin::{Affects, Filter, KeyWriter, Plugin, PreFilter, Rows};
 use crate::snapshot::volumes::{ZONE_LABELS, Zone};
@@ -88,6 +89,13 @@ fn zones_of(snap: &Snapshot, claim: (Symbol, Symbol)) -> Result<&[Zone], Status>
 impl Plugin for VolumeZone {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn helped_by(&self, _: &Snapshot, pod: &Pod, what: &Happening<'_>) -> bool {
+        match what {
+            Happening::Claim { namespace, name } => pod.uses(*namespace, *name, true),
+            _ => true,
+        }
     }
 
     fn key(&self, _: &Snapshot, pod: &Pod, key: &mut KeyWriter) {

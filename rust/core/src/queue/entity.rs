@@ -1,6 +1,7 @@
 //! What the queue orders, and by what.
 
 use super::Nanos;
+use crate::intern::Symbol;
 use crate::resources::Amounts;
 use crate::snapshot::PodId;
 use std::sync::Arc;
@@ -54,6 +55,30 @@ pub struct Ticket {
     pub gated: bool,
     /// What a group asks for together; a pod's request is in its template.
     pub request: Option<Arc<Amounts>>,
+}
+
+/// What hints can tell parked entities by: they are asked once about all that are alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Alike {
+    /// The address of the pod's template, which is shared.
+    pub template: usize,
+    /// What the caller tells pods by.
+    pub kind: Option<u32>,
+    /// The only node it may go to.
+    pub pin: Option<Symbol>,
+    /// It is like no other.
+    pub alone: Option<Entity>,
+}
+
+impl Alike {
+    pub fn alone(entity: Entity) -> Self {
+        Alike {
+            template: 0,
+            kind: None,
+            pin: None,
+            alone: Some(entity),
+        }
+    }
 }
 
 /// Which lanes there are, and what puts entities of one lane in order.

@@ -31,7 +31,7 @@ mod pools;
 mod wire;
 
 pub use backoff::Backoff;
-pub use entity::{Entity, Order, SYSTEM_CRITICAL, Ticket};
+pub use entity::{Alike, Entity, Order, SYSTEM_CRITICAL, Ticket};
 
 use crate::resources::Amounts;
 use entity::Rank;
@@ -71,6 +71,7 @@ struct Entry {
     errors: u32,
     /// Plugins that rejected it last.
     rejected_by: Bits,
+    alike: Alike,
     /// Plugins that said that progress was made.
     pending_by: Bits,
     /// Position in the event log when it was popped.
@@ -97,8 +98,8 @@ pub struct Queue {
     /// By expiry, then by rank. Those that failed with an error are kept apart: they are never popped early.
     backoff: BTreeSet<(Nanos, Rank, Entity)>,
     error_backoff: BTreeSet<(Nanos, Rank, Entity)>,
-    /// What is parked, by the plugins that rejected it.
-    parked: BTreeMap<Bits, BTreeSet<Entity>>,
+    /// What is parked, by the plugins that rejected it and by what hints can tell it by.
+    parked: BTreeMap<Bits, BTreeMap<Alike, BTreeSet<Entity>>>,
     /// The same by the time since when.
     parked_since: BTreeSet<(Nanos, Entity)>,
     /// Per plugin bit, the events it registered.
@@ -188,6 +189,7 @@ impl Queue {
             unschedulable: 0,
             errors: 0,
             rejected_by: 0,
+            alike: Alike::alone(entity),
             pending_by: 0,
             popped: 0,
             expiry: 0,
@@ -210,6 +212,22 @@ impl Queue {
     /// Says where it stands in the caller's order.
     pub fn set_place(&mut self, entity: impl Into<Entity>, place: u64) {
         self.amend(entity, |ticket| ticket.place = place);
+    }
+
+    /// Says what hints can tell it by; until then it is like no other.
+    pub fn set_alike(&mut self, entity: impl Into<Entity>, alike: Alike) {
+        let entity = entity.into();
+        let Some(entry) = self.entries.get(&entity).filter(|e| e.alike != alike) else {
+            return;
+        };
+        let is_parked = entry.pool == Pool::Unschedulable;
+        if is_parked {
+            self.leave_pool(entity);
+        }
+        self.entries.get_mut(&entity).expect("a known entity").alike = alike;
+        if is_parked {
+            self.park(entity);
+        }
     }
 
     /// Changes the ticket. What is in flight or parked stays where it is; `since` and `created` must not change.

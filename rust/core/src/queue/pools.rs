@@ -11,24 +11,39 @@ impl Queue {
     }
 
     /// Something happened; what it can help leaves the unschedulable pool. `hint(plugin bit, entity)`
-    /// says whether it really may help one that this plugin rejected. Returns how many moved.
+    /// says whether it really may help one that this plugin rejected; it is asked about one of all that are
+    /// alike. Returns how many moved.
     pub fn event(
         &mut self,
+        event: Bits,
+        now: Nanos,
+        hint: impl FnMut(u32, Entity) -> bool,
+    ) -> usize {
+        self.event_but(None, event, now, hint)
+    }
+
+    /// The same; to `except` it is no news.
+    pub fn event_but(
+        &mut self,
+        except: Option<Entity>,
         event: Bits,
         now: Nanos,
         mut hint: impl FnMut(u32, Entity) -> bool,
     ) -> usize {
         self.flight.note(event);
         let mut woken = Vec::new();
-        for (by, entities) in &self.parked {
+        for (by, groups) in &self.parked {
             let plugins = self.helped_by(*by, event);
             if plugins == 0 {
                 continue;
             }
-            for &entity in entities {
-                let mut helping = bits(plugins).filter(|plugin| hint(*plugin, entity));
-                if helping.next().is_some() {
-                    woken.push(entity);
+            for entities in groups.values() {
+                let Some(&one) = entities.first() else {
+                    continue;
+                };
+                if bits(plugins).any(|plugin| hint(plugin, one)) {
+                    let others = entities.iter().copied();
+                    woken.extend(others.filter(|entity| Some(*entity) != except));
                 }
             }
         }
@@ -45,7 +60,8 @@ impl Queue {
     /// What one of these plugins rejected leaves the unschedulable pool, whatever it registered.
     pub fn wake_rejected(&mut self, plugins: Bits, now: Nanos) {
         let rejected = self.parked.iter().filter(|(by, _)| **by & plugins != 0);
-        let woken: Vec<Entity> = rejected.flat_map(|(_, set)| set.iter().copied()).collect();
+        let sets = rejected.flat_map(|(_, groups)| groups.values());
+        let woken: Vec<Entity> = sets.flatten().copied().collect();
         for entity in woken {
             self.leave_pool(entity);
             self.wake(entity, now, false);
@@ -167,6 +183,8 @@ impl Queue {
         self.parked
             .entry(entry.rejected_by | entry.pending_by)
             .or_default()
+            .entry(entry.alike)
+            .or_default()
             .insert(entity);
         self.parked_since.insert((entry.ticket.since, entity));
     }
@@ -179,7 +197,8 @@ impl Queue {
             .parked
             .iter()
             .filter(move |(by, _)| waiting && **by & own != 0);
-        groups.flat_map(|(_, entities)| entities.iter().copied())
+        let sets = groups.flat_map(|(_, groups)| groups.values());
+        sets.flat_map(|entities| entities.iter().copied())
     }
 
     pub(super) fn leave_pool(&mut self, entity: Entity) {
@@ -197,11 +216,16 @@ impl Queue {
                 }
             }
             Pool::Unschedulable => {
-                let key = entry.rejected_by | entry.pending_by;
+                let (key, alike) = (entry.rejected_by | entry.pending_by, entry.alike);
                 self.parked_since.remove(&(entry.ticket.since, entity));
-                if let Some(set) = self.parked.get_mut(&key) {
-                    set.remove(&entity);
-                    if set.is_empty() {
+                if let Some(groups) = self.parked.get_mut(&key) {
+                    if let Some(set) = groups.get_mut(&alike) {
+                        set.remove(&entity);
+                        if set.is_empty() {
+                            groups.remove(&alike);
+                        }
+                    }
+                    if groups.is_empty() {
                         self.parked.remove(&key);
                     }
                 }

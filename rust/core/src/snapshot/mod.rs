@@ -39,6 +39,7 @@ pub use volumes::{ClaimKey, Volumes};
 pub use world::{Kind, WorldError};
 
 use crate::gang::Groups;
+use crate::hints::NodeFacts;
 use crate::intern::{Interner, Symbol};
 use crate::object;
 use crate::queue::SYSTEM_CRITICAL;
@@ -67,6 +68,8 @@ pub struct Snapshot {
     /// Which pods belong together.
     pub groups: Groups,
     pub changes: ChangeLog,
+    /// What was done last to a node.
+    pub node_change: Option<NodeChange>,
     /// Labels of Namespace objects; a namespace without object has none.
     namespaces: FxHashMap<Symbol, Labels>,
     /// What each row's images are taken for: the counts as they were when its node last changed, which is
@@ -105,6 +108,7 @@ impl Default for Snapshot {
             volumes: Volumes::default(),
             budgets: Budgets::default(),
             changes: ChangeLog::default(),
+            node_change: None,
             namespaces: FxHashMap::default(),
             images: Images::default(),
             groups: Groups::default(),
@@ -125,6 +129,14 @@ impl Default for Snapshot {
         }
         snapshot
     }
+}
+
+/// What was done to a node: set on a row, or removed.
+#[derive(Clone, Debug)]
+pub struct NodeChange {
+    pub row: Option<Row>,
+    /// What it said before; `None` if it is new.
+    pub before: Option<NodeFacts>,
 }
 
 /// A pod's place on its node's list, so that taking it off can be undone exactly.
@@ -148,8 +160,18 @@ impl Snapshot {
         } else {
             self.order.add(row, &info.labels, self.zone_keys);
         }
+        let (had, allowed_before) = self.nodes.amounts(row);
         let before = self.nodes.set_info(row, info);
         self.count_images(&before, row);
+        self.node_change = Some(NodeChange {
+            row: Some(row),
+            before: known.then_some(NodeFacts {
+                name,
+                info: before,
+                allocatable: had,
+                allowed_pods: allowed_before,
+            }),
+        });
         self.nodes.set_allocatable(row, &amounts);
         self.nodes.allowed_pods.set(row, allowed);
         self.topology.update(row, &self.nodes);
@@ -177,9 +199,19 @@ impl Snapshot {
         if !waiting.is_empty() {
             self.waiting.insert(name, waiting);
         }
+        let (had, allowed) = self.nodes.amounts(row);
         let info = self.nodes.set_info(row, NodeInfo::default());
         self.order.remove(row, &info.labels, self.zone_keys);
         self.count_images(&info, row);
+        self.node_change = Some(NodeChange {
+            row: None,
+            before: Some(NodeFacts {
+                name,
+                info,
+                allocatable: had,
+                allowed_pods: allowed,
+            }),
+        });
         self.nodes.release_row(row);
         self.volumes.node_removed(row);
         self.topology.update(row, &self.nodes);

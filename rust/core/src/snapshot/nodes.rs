@@ -2,6 +2,7 @@
 
 use super::column::Column;
 use super::pods::PodId;
+use crate::hints::NodeFacts;
 use crate::intern::{Interner, Symbol};
 use crate::object;
 use crate::resources::{Amounts, ResourceId, ResourceNames};
@@ -96,6 +97,23 @@ impl Nodes {
 
     pub fn info(&self, row: Row) -> &NodeInfo {
         &self.info[row as usize]
+    }
+
+    /// What a node says of itself now.
+    pub fn facts(&self, row: Row) -> NodeFacts {
+        let (allocatable, allowed_pods) = self.amounts(row);
+        NodeFacts {
+            name: self.name(row),
+            info: self.info(row).clone(),
+            allocatable,
+            allowed_pods,
+        }
+    }
+
+    /// Allocatable amounts by resource, and the number of pods allowed.
+    pub(super) fn amounts(&self, row: Row) -> (Vec<i64>, i64) {
+        let amounts = self.allocatable.iter().map(|column| column[row as usize]);
+        (amounts.collect(), self.allowed_pods[row as usize])
     }
 
     pub fn name(&self, row: Row) -> Symbol {

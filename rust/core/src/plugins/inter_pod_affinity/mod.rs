@@ -7,6 +7,7 @@ mod score;
 mod tally;
 mod terms;
 
+use crate::hints::Happening;
 use crate::intern::Symbol;
 use crate::plugin::{Affects, KeyWriter, Plugin, Point, PreFilter, PreScore};
 use crate::selector::Labels;
@@ -101,6 +102,28 @@ impl InterPodAffinity {
 impl Plugin for InterPodAffinity {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn helped_by(&self, _: &Snapshot, pod: &Pod, what: &Happening<'_>) -> bool {
+        let Happening::Node {
+            before,
+            after: Some(after),
+        } = what
+        else {
+            return true;
+        };
+        let (terms, anti) = (
+            &pod.template.affinity.required,
+            &pod.template.affinity.required_anti,
+        );
+        let now = |term: &AffinityTerm| after.info.labels.get(term.topology_key);
+        let Some(before) = before else {
+            return !anti.is_empty() || terms.iter().any(|term| now(term).is_some());
+        };
+        let was = |term: &AffinityTerm| before.info.labels.get(term.topology_key);
+        // A node in a domain that it was not in, or out of one that it was in.
+        terms.iter().any(|t| now(t).is_some() && now(t) != was(t))
+            || anti.iter().any(|t| was(t).is_some() && now(t) != was(t))
     }
 
     fn key(&self, snap: &Snapshot, pod: &Pod, key: &mut KeyWriter) {

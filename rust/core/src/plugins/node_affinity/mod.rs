@@ -4,6 +4,7 @@ mod preferred;
 mod required;
 
 use super::resource_spec;
+use crate::hints::{Happening, NodeFacts};
 use crate::intern::{Interner, Symbol};
 use crate::object;
 use crate::plugin::{Affects, KeyWriter, Plugin, PreFilter, PreScore};
@@ -81,6 +82,26 @@ fn added_term(
 impl Plugin for NodeAffinity {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn helped_by(&self, snap: &Snapshot, pod: &Pod, what: &Happening<'_>) -> bool {
+        let Happening::Node {
+            before,
+            after: Some(after),
+        } = what
+        else {
+            return true;
+        };
+        let added = self.required.as_ref().is_none_or(|terms| {
+            let labels = &after.info.labels;
+            let mut terms = terms.iter();
+            terms.any(|term| term.matches(after.name, labels, None, &snap.interner))
+        });
+        let accepts = |facts: &NodeFacts| {
+            let own = &pod.template.node_affinity;
+            own.accepts(facts.name, &facts.info.labels, pod.pin, &snap.interner)
+        };
+        added && accepts(after) && before.is_none_or(|before| !accepts(before))
     }
 
     fn key(&self, _: &Snapshot, pod: &Pod, key: &mut KeyWriter) {

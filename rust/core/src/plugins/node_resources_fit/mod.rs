@@ -6,6 +6,7 @@ mod score;
 mod strategy;
 
 use super::resource_spec::{self, Scored};
+use crate::hints::Happening;
 use crate::plugin::{Affects, KeyWriter, Plugin, PreFilter, PreScore};
 use crate::resources::{EPHEMERAL_STORAGE, ResourceId, is_extended};
 use crate::snapshot::{Pod, Row, Snapshot};
@@ -71,6 +72,25 @@ impl NodeResourcesFit {
 impl Plugin for NodeResourcesFit {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn helped_by(&self, _: &Snapshot, pod: &Pod, what: &Happening<'_>) -> bool {
+        let Happening::Node {
+            before,
+            after: Some(after),
+        } = what
+        else {
+            return true;
+        };
+        // Upstream asks whether the pod would fit if it were alone there, ignored resources included.
+        let asked = || pod.template.requests.spec.iter().filter(|(_, n)| *n > 0);
+        if after.allowed_pods < 1 || asked().any(|(id, n)| n > after.allocatable(id)) {
+            return false;
+        }
+        before.is_none_or(|before| {
+            let more = |(id, _)| after.allocatable(id) > before.allocatable(id);
+            after.allowed_pods > before.allowed_pods || asked().any(more)
+        })
     }
 
     fn key(&self, snap: &Snapshot, pod: &Pod, key: &mut KeyWriter) {

@@ -10,6 +10,7 @@ mod weights;
 
 use super::inclusion::Inclusion;
 use super::taints;
+use crate::hints::{Happening, NodeFacts};
 use crate::intern::Symbol;
 use crate::object::TopologySpreadConstraint;
 use crate::plugin::{Affects, KeyWriter, Plugin, PreFilter, PreScore};
@@ -201,6 +202,21 @@ impl PodTopologySpread {
 impl Plugin for PodTopologySpread {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn helped_by(&self, snap: &Snapshot, pod: &Pod, what: &Happening<'_>) -> bool {
+        let Happening::Node { before, after } = what else {
+            return true;
+        };
+        let hard = self.constraints(snap, &pod.template, true);
+        let keys = || hard.list.iter().map(|constraint| constraint.topology_key);
+        let matches = |facts: &NodeFacts| keys().all(|key| facts.info.labels.get(key).is_some());
+        let (Some(before), Some(after)) = (before, after) else {
+            return before.or(*after).is_none_or(matches);
+        };
+        let moved = |key| before.info.labels.get(key) != after.info.labels.get(key);
+        matches(before) != matches(after)
+            || matches(after) && (keys().any(moved) || before.info.taints != after.info.taints)
     }
 
     fn key(&self, snap: &Snapshot, pod: &Pod, key: &mut KeyWriter) {

@@ -7,6 +7,7 @@ mod find;
 mod score;
 mod search;
 
+use crate::hints::Happening;
 use crate::plugin::{Affects, KeyWriter, Plugin, PreFilter, PreScore};
 use crate::plugins::shape::Shape;
 use crate::snapshot::{Pod, PodId, Row, Snapshot};
@@ -62,6 +63,13 @@ pub(super) fn new(_: &mut Snapshot, args: &Value) -> Result<Arc<dyn Plugin>, Str
 impl Plugin for VolumeBinding {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn helped_by(&self, _: &Snapshot, pod: &Pod, what: &Happening<'_>) -> bool {
+        match what {
+            Happening::Claim { namespace, name } => pod.uses(*namespace, *name, true),
+            _ => true,
+        }
     }
 
     fn key(&self, _: &Snapshot, pod: &Pod, key: &mut KeyWriter) {
