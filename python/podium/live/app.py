@@ -173,6 +173,8 @@ class _Life:
         self.driver.stop()
 
     async def run(self) -> Ended:
+        # Nearly all that is made from here on lives until its object changes; rounds over it find nothing.
+        gc.set_threshold(50_000, 20, 50)
         self.control.start()
         with _signals(self._stop, self._check_now.set):
             following = asyncio.create_task(self.cluster.run())
@@ -289,9 +291,7 @@ def _bind_timeout(config: SchedulerConfig) -> Callable[[str], float]:
 
 def _spare_the_collector() -> None:
     """Keep the listed objects, which live for long, out of the garbage collector's rounds."""
-    gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
 
 
 @contextlib.contextmanager
