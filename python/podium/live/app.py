@@ -174,7 +174,7 @@ class _Life:
 
     async def run(self) -> Ended:
         # Nearly all that is made from here on lives until its object changes; rounds over it find nothing.
-        gc.set_threshold(50_000, 20, 50)
+        gc.set_threshold(20_000, 10, 10)
         self.control.start()
         with _signals(self._stop, self._check_now.set):
             following = asyncio.create_task(self.cluster.run())
