@@ -183,6 +183,9 @@ class PodEvictor:
         for wanted, reason in dropped:
             self.block(wanted, reason.why, str(reason))
         self.log.evicted = done
+        # A pod that was refused at first may have taken another's place in the plan.
+        gone = {wanted.pod.metadata.uid for wanted in done}
+        self.log.blocked = [item for item in self.log.blocked if item.pod.metadata.uid not in gone]
         self.guard.remember(done, self.cuts)
 
     def limit(self, wanted: Evicted, outcome: Outcome, message: str) -> None:

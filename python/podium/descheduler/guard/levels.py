@@ -124,6 +124,12 @@ class Levels:
             total += math.sqrt(max(before, 0.0) / number) - math.sqrt(max(before - gain, 0.0) / number)
         return total
 
+    def deviation(self) -> float:
+        """Return the sum of the resources' standard deviations."""
+        return sum(
+            math.sqrt(max(self._unevenness(name), 0.0) / number) for name, number in self._counts.items()
+        )
+
     def spoils(self, gains: Mapping[str, float]) -> str | None:
         """Return a resource that gains (negative ones) would leave more uneven than it was at the start."""
         for resource, gain in gains.items():

@@ -8,7 +8,7 @@ from podium.descheduler.guard.ledger import Ledger
 from podium.descheduler.plugins import node_utilization
 
 #: Plugins whose moves may be made in any order; those of the others keep their places.
-_ORDERED: Final = frozenset({node_utilization.LOW.name})
+LOAD_PLUGINS: Final = frozenset({node_utilization.LOW.name})
 
 #: The largest plan that is put into order: it costs the square of its size.
 _MOST: Final = 100
@@ -20,7 +20,7 @@ def best_first(plan: Sequence[Evicted], ledger: Ledger) -> list[Evicted]:
     On each node lower priorities still go before higher ones. ``ledger`` is one without moves.
     """
     result = list(plan)
-    places = [at for at, item in enumerate(plan) if item.plugin in _ORDERED and item.destination]
+    places = [at for at, item in enumerate(plan) if item.plugin in LOAD_PLUGINS and item.destination]
     if len(places) > _MOST:
         return result
     left = [plan[at] for at in places]
@@ -37,11 +37,11 @@ def _next(left: Sequence[Evicted]) -> list[Evicted]:
     least: dict[str, int] = {}
     for item in left:
         node = item.pod.spec.node_name
-        least[node] = min(least.get(node, _priority(item)), _priority(item))
-    return [item for item in left if _priority(item) == least[item.pod.spec.node_name]]
+        least[node] = min(least.get(node, priority(item)), priority(item))
+    return [item for item in left if priority(item) == least[item.pod.spec.node_name]]
 
 
-def _priority(item: Evicted) -> int:
+def priority(item: Evicted) -> int:
     """Return a move's rank by priority; pods without one go first."""
     priority = item.pod.spec.priority
     return priority if priority is not None else -(2**31)

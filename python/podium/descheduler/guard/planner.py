@@ -7,8 +7,9 @@ those that do no good then are dropped, until the rest holds. A plan is bounded:
 its turn in the next cycle.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from podium.api import Node, Pod
@@ -20,6 +21,7 @@ from podium.descheduler.guard.levels import Meter
 from podium.descheduler.guard.memory import Memory
 from podium.descheduler.guard.objective import BETTER, EVENING, STILL_BETTER, Judges, Move
 from podium.descheduler.guard.order import best_first
+from podium.descheduler.guard.variants import improve
 from podium.descheduler.guard.workload import likeness
 from podium.descheduler.ports import EvictionRefusedError, Landing, WhatIf
 from podium.descheduler.world import World
@@ -47,12 +49,6 @@ Kind = tuple[str, str, bytes, tuple[float, ...]]
 
 class NotBetterError(EvictionRefusedError):
     """A candidate that does not pass; ``why`` is one of this module's reasons."""
-
-
-@dataclass(slots=True)
-class _Planned:
-    wanted: Evicted
-    destination: str | None
 
 
 class Planner:
@@ -89,9 +85,10 @@ class Planner:
         self._memory = memory
         self._budgets = budgets
         self._plugin = plugin
-        self._planned: list[_Planned] = []
+        self._planned: list[Evicted] = []
         self._before = Before(world, nodes)
         self._ledger = Ledger(self._before, meter)
+        self._others: dict[str, dict[str, Evicted]] = defaultdict(dict)
         self._questions = 0
         self._refused: dict[Kind, tuple[str, str]] = {}
         self._gains: dict[Kind, float] = {}
@@ -104,7 +101,7 @@ class Planner:
         if pod.status.phase in ("Failed", "Succeeded"):
             # It runs nowhere: nothing can become worse, and nobody has to find a place.
             self._budgets.take(pod)
-            self._planned.append(_Planned(wanted, None))
+            self._planned.append(wanted)
             return wanted
         self._precheck(wanted)
         self._budgets.check(pod)
@@ -113,8 +110,9 @@ class Planner:
         self._refused.clear()
         self._gains.clear()
         self._ledger.move(pod, destination)
-        self._planned.append(_Planned(wanted, destination))
-        return replace(wanted, destination=destination)
+        wanted = replace(wanted, destination=destination)
+        self._planned.append(wanted)
+        return wanted
 
     def _ask(self, wanted: Evicted) -> str:
         """Ask the scheduler; what it said of a pod's like on the same node holds until the next move."""
@@ -143,6 +141,7 @@ class Planner:
         try:
             self._precheck(wanted)
             self._budgets.check(pod)
+            self._note(wanted)
             kind = self._kind(wanted)
             if kind in self._refused:
                 return None
@@ -159,6 +158,11 @@ class Planner:
         gains = load.gains(pod, self._ledger.node(pod.spec.node_name), self._ledger.node(destination))
         found = self._gains[kind] = load.worth(gains or {})
         return found
+
+    def _note(self, wanted: Evicted) -> None:
+        """Note a pod that could have been taken, and on which no budget looks."""
+        if not self._world.budgets(wanted.pod):
+            self._others[wanted.pod.spec.node_name].setdefault(wanted.pod.metadata.uid, wanted)
 
     def _part(self, wanted: Evicted) -> float:
         return self._parts.get((wanted.profile, wanted.plugin), 1.0)
@@ -206,38 +210,48 @@ class Planner:
         dropped: list[tuple[Evicted, NotBetterError]] = []
         left = list(self._planned)
         while left:
+            # Successors arrive in the order in which pods leave, and where they land depends on it: it is the
+            # final order that is asked for.
+            left = best_first(left, Ledger(self._before, self._meter))
             for _ in range(_ROUNDS):
                 left, bad = self._together(left)
                 dropped += bad
                 if not bad:
-                    found = [replace(item.wanted, destination=item.destination) for item in left]
-                    return best_first(found, Ledger(self._before, self._meter)), dropped
+                    others = {node: list(found.values()) for node, found in self._others.items()}
+                    return improve(left, others, self._together, self._deviation), dropped
             text = "the moves do not hold together"
             half = len(left) // 2
-            dropped += [(item.wanted, NotBetterError(text, FULL)) for item in left[half:]]
+            dropped += [(item, NotBetterError(text, FULL)) for item in left[half:]]
             left, self._is_full = left[:half], True
         return [], dropped
 
+    def _deviation(self, plan: Sequence[Evicted]) -> float:
+        ledger = Ledger(self._before, self._meter)
+        for item in plan:
+            if item.destination is not None:
+                ledger.move(item.pod, item.destination)
+        return ledger.load.deviation()
+
     def _together(
-        self, planned: Sequence[_Planned]
-    ) -> tuple[list[_Planned], list[tuple[Evicted, NotBetterError]]]:
+        self, planned: Sequence[Evicted]
+    ) -> tuple[list[Evicted], list[tuple[Evicted, NotBetterError]]]:
         """Ask for all moves at once, and judge each landing on top of the ones before it."""
         moving = [item for item in planned if item.destination is not None]
-        landings = iter(self._whatif.together([item.wanted.pod for item in moving]))
+        landings = iter(self._whatif.together([item.pod for item in moving]))
         ledger = Ledger(self._before, self._meter)
-        good: list[_Planned] = []
+        good: list[Evicted] = []
         bad: list[tuple[Evicted, NotBetterError]] = []
         for item in planned:
             if item.destination is None:
                 good.append(item)
                 continue
             try:
-                destination = self._judge(item.wanted, next(landings), ledger, STILL_BETTER)
+                destination = self._judge(item, next(landings), ledger, STILL_BETTER)
             except NotBetterError as reason:
-                bad.append((item.wanted, reason))
+                bad.append((item, reason))
             else:
-                ledger.move(item.wanted.pod, destination)
-                good.append(_Planned(item.wanted, destination))
+                ledger.move(item.pod, destination)
+                good.append(replace(item, destination=destination))
         return good, bad
 
     def promise(self, pod: Pod) -> float:

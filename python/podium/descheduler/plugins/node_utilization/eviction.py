@@ -66,7 +66,7 @@ class Sources:
     def run_best_first(self, sources: Sequence[NodeInfo]) -> None:
         """Evict what promises most, over all sources; on each node lower priorities still go first."""
         self._prepare()
-        queue = Promises(self.evictor, self.plugin, self._begin)
+        queue = Promises(self.evictor, self._gain, self._begin)
         for order, info in enumerate(sources):
             queue.add(order, info)
         while not self._is_over and (best := queue.pop()) is not None:
@@ -75,6 +75,9 @@ class Sources:
             if self._attempt(at, pod):
                 queue.moved()
             queue.push(order, at)
+
+    def _gain(self, pod: Pod) -> float | None:
+        return self.evictor.gain(pod, self.plugin) if self._may_go(pod) else None
 
     def _prepare(self) -> None:
         self._budget = self._room()
@@ -135,6 +138,11 @@ class Sources:
         for name in self._budget:
             info.usage[name] = info.usage[name] - amounts[name]
             self._budget[name] = self._budget[name] - amounts[name]
+
+    def _may_go(self, pod: Pod) -> bool:
+        if not self._may_land(pod) or pod.metadata.namespace in self.excluded:
+            return False
+        return self.evictor.pre_eviction_filter(pod)
 
     def _may_land(self, pod: Pod) -> bool:
         """Tell whether a pod tolerates every taint of some destination, whatever the effect.

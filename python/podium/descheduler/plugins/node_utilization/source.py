@@ -48,14 +48,14 @@ class Promises:
     when their source comes up. A node whose pods cannot promise enough to come up is never begun.
 
     Attributes:
-        evictor: says what pods promise and gain.
-        plugin: asks it.
+        evictor: says what pods promise.
+        gain: asks what a pod gains; None for one that would be refused.
         begin: looks at the pods of a node.
 
     """
 
     evictor: Evictor
-    plugin: str
+    gain: Callable[[Pod], float | None]
     begin: Callable[[NodeInfo], Source]
     _heap: list[tuple[float, int, int, NodeInfo | tuple[Source, Pod]]] = field(default_factory=list)
     _moves: int = 0
@@ -90,7 +90,7 @@ class Promises:
                 asked = source.gains.get(pod.metadata.uid)
                 if asked is not None and asked[0] == self._moves:
                     return order, source, pod
-                gain = self.evictor.gain(pod, self.plugin)
+                gain = self.gain(pod)
                 if gain is None:
                     return order, source, pod
                 source.gains[pod.metadata.uid] = (self._moves, gain)
