@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 from itertools import islice
+from pathlib import Path
 
+import msgspec
 import pytest
 from podium._core import Decision, Engine
 
@@ -19,6 +21,7 @@ from tests.parity.generator.scenarios import seeded
 from tests.parity.record import read_golden
 
 RANDOM = range(600_003, 600_015)
+REGRESSIONS = sorted((Path(__file__).parent / "regressions").glob("*.json"))
 
 
 def _ways(number: int) -> list[str]:
@@ -98,6 +101,12 @@ def test_what_is_remembered_equals_what_is_found_afresh() -> None:
         if found := disagreements(scenario, seed, _ways(seed)):
             wrong[scenario["id"]] = found[:5]
     assert wrong == {}
+
+
+@pytest.mark.parametrize("path", REGRESSIONS, ids=lambda path: path.stem)
+def test_what_was_wrong_once_goes_alike_in_every_way(path: Path) -> None:
+    scenario = msgspec.json.decode(path.read_bytes())["scenario"]
+    assert scenario["tier"] == "A" or disagreements(scenario, 0) == []
 
 
 @pytest.mark.timeout(900)

@@ -248,7 +248,7 @@ impl Engine {
             Err(Refusal::Rejected(rejection)) => return self.rejected(&rejection),
             Err(Refusal::Failed(_)) => return self.schedule_afresh(profile.1, pod, attempt),
         };
-        if memo.filters().must_be_afresh(&self.snap.pods[pod]) {
+        if memo.must_be_afresh(&self.snap.pods[pod]) {
             return self.schedule_afresh(profile.1, pod, attempt);
         }
         if let Some(diagnosis) = memo.fails_alike(&self.snap, pod) {

@@ -19,7 +19,7 @@ mod standing;
 mod within;
 
 use crate::filtering::{FEASIBLE, Filters, LEFT_OUT, NO_NODE, Rejection, Verdict};
-use crate::normalize::Normalize;
+use crate::normalize::{MAX_SCORE, Normalize};
 use crate::pick::NEVER;
 use crate::pick_index::PickIndex;
 use crate::plugin::{Plugin, Point, Reads, Rows};
@@ -69,6 +69,8 @@ pub struct Memo {
     failures: Failures,
     /// Whether some plugin reads volumes or claims for this class.
     reads_storage: bool,
+    /// Whether some node's score is not one: a cycle that scores that node fails, so each is run afresh.
+    invalid: bool,
 }
 
 impl Memo {
@@ -185,13 +187,16 @@ impl Memo {
         self.combined
             .take_in(&self.verdicts, &self.filters, &self.scores);
         self.base.resize(self.verdicts.len(), 0);
+        self.invalid = false;
         let mut base_is_empty = true;
         for scored in &mut self.scores {
             if matches!(scored.kept, Kept::Rows(_)) {
                 scored.evaluate(snap, &self.verdicts, &mut spare);
             }
             if scored.is_in_base() {
-                scored.add_to(&mut self.base, snap, (base_is_empty, &mut scratch.raw));
+                let raw = scored.add_to(&mut self.base, snap, (base_is_empty, &mut scratch.raw));
+                self.invalid |=
+                    !dense::are_scores(raw) && !are_scores_of_nodes(raw, &self.verdicts);
                 base_is_empty = false;
             }
         }
@@ -267,6 +272,11 @@ impl Memo {
         &self.filters
     }
 
+    /// Whether what is remembered does not do for a pod of the class.
+    pub fn must_be_afresh(&self, pod: &Pod) -> bool {
+        self.invalid || self.filters.must_be_afresh(pod)
+    }
+
     /// The first part that rejects each row, as [`Filters::judge_all`] has it.
     pub fn verdicts(&self) -> Vec<Verdict> {
         if !self.combined.rejects() {
@@ -317,6 +327,13 @@ fn skipped(
     filters
         .chain(scores.map(|p| (Arc::clone(p), Point::Score)))
         .collect()
+}
+
+/// Whether the scores of all rows that are nodes are from 0 to 100, as kube-scheduler checks: sums of absurd
+/// requests overflow, there as here.
+fn are_scores_of_nodes(raw: &[i64], verdicts: &[Verdict]) -> bool {
+    let mut nodes = raw.iter().zip(verdicts).filter(|(_, v)| **v != NO_NODE);
+    nodes.all(|(raw, _)| (0..=MAX_SCORE).contains(raw))
 }
 
 /// Whether a form needs the other rows' scores.

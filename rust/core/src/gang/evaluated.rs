@@ -75,7 +75,7 @@ fn feasible(engine: &mut Engine, pod: PodId) -> Vec<Row> {
 fn remembered(engine: &mut Engine, profile: (usize, &Profile), pod: PodId) -> Option<Vec<Row>> {
     let Engine { snap, memos, .. } = engine;
     let (memo, _) = memos.get(snap, profile, &snap.pods[pod]).ok()?;
-    if memo.filters().must_be_afresh(&snap.pods[pod]) {
+    if memo.must_be_afresh(&snap.pods[pod]) {
         return None;
     }
     let barred = memo.crowd(snap, pod);

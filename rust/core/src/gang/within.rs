@@ -59,7 +59,7 @@ fn by_memo(
         Err(Refusal::Rejected(rejection)) => return Some(engine.rejected(&rejection)),
         Err(Refusal::Failed(_)) => return None,
     };
-    if memo.filters().must_be_afresh(&snap.pods[pod]) {
+    if memo.must_be_afresh(&snap.pods[pod]) {
         return None;
     }
     let barred = memo.crowd(snap, pod);

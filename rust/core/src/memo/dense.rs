@@ -2,6 +2,7 @@
 //! its function and the adapter that calls it would not, which keeps it from being inlined.
 
 use crate::filtering::{FEASIBLE, NO_NODE, Verdict};
+use crate::normalize::MAX_SCORE;
 use crate::pick::NEVER;
 use crate::snapshot::Row;
 use crate::status::Code;
@@ -70,6 +71,16 @@ pub(super) fn add_weighted(sums: &mut [i64], scores: &[i64], weight: i64) {
     for (sum, score) in sums.iter_mut().zip(scores) {
         *sum = sum.wrapping_add(score.wrapping_mul(weight));
     }
+}
+
+/// Whether all scores are from 0 to 100.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
+pub(super) fn are_scores(scores: &[i64]) -> bool {
+    let mut signs = 0;
+    for score in scores {
+        signs |= score | MAX_SCORE.wrapping_sub(*score);
+    }
+    signs >= 0
 }
 
 /// Whether all scores are the same.

@@ -3,6 +3,7 @@
 
 use super::{Kept, Memo, Refusal, Scratch};
 use crate::filtering::{FEASIBLE, NO_NODE, Verdict};
+use crate::normalize::MAX_SCORE;
 use crate::plugin::{Affects, Plugin, Point, Reads, Rows};
 use crate::profile::Profile;
 use crate::snapshot::{Change, Pod, Row, Snapshot};
@@ -37,7 +38,8 @@ impl Memo {
         if changes.is_empty() {
             return Ok(());
         }
-        if changes.len() > self.patience() || self.must_remake(snap, changes, pod) {
+        let lost = self.invalid || changes.len() > self.patience();
+        if lost || self.must_remake(snap, changes, pod) {
             return self.rebuild(snap, profile, pod, scratch);
         }
         self.failures.follow(changes);
@@ -363,7 +365,9 @@ impl Memo {
             raw.clear();
             raw.resize(touched.len(), 0);
             scored.part.score.score(snap, Rows::List(touched), raw);
+            let bounds = 0..=MAX_SCORE;
             for (&row, raw) in touched.iter().zip(raw.iter()) {
+                self.invalid |= !bounds.contains(raw) && self.verdicts[row as usize] != NO_NODE;
                 let sum = &mut self.base[row as usize];
                 *sum = sum.wrapping_add(raw.wrapping_mul(scored.part.weight));
             }

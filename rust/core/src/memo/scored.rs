@@ -86,16 +86,17 @@ impl Scored {
         self.raw = raw;
     }
 
-    /// Adds the weighted scores of all rows to `base`, or writes them there if it is empty.
-    pub(super) fn add_to(
+    /// Adds the weighted scores of all rows to `base`, or writes them there if it is empty. The scores.
+    pub(super) fn add_to<'a>(
         &self,
-        base: &mut [i64],
+        base: &'a mut [i64],
         snap: &Snapshot,
-        (is_empty, raw): (bool, &mut Vec<i64>),
-    ) {
+        (is_empty, raw): (bool, &'a mut Vec<i64>),
+    ) -> &'a [i64] {
         let (all, weight) = (Rows::All(base.len()), self.part.weight);
         if is_empty && weight == 1 {
-            return self.part.score.score(snap, all, base);
+            self.part.score.score(snap, all, base);
+            return base;
         }
         raw.resize(base.len(), 0);
         self.part.score.score(snap, all, raw);
@@ -103,6 +104,7 @@ impl Scored {
             base.fill(0);
         }
         dense::add_weighted(base, raw, weight);
+        raw
     }
 
     /// The raw score of a group of rows.

@@ -11,6 +11,9 @@ impl Memo {
     /// Totals of the rows of `within`, which are feasible here, as if the other rows were not; anything
     /// elsewhere. `None` where a score has to be made anew for that.
     pub fn totals_within(&self, snap: &Snapshot, within: &[bool]) -> Option<Vec<i64>> {
+        if self.invalid {
+            return None;
+        }
         let alive = |(within, verdict): (&bool, &Verdict)| !*within & (*verdict == FEASIBLE);
         let rows = within.iter().zip(&self.verdicts);
         // Mostly there is none: a pass without branches.

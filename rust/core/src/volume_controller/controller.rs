@@ -1,6 +1,6 @@
 use super::{Verb, Write, sync_claim, sync_volume};
 use crate::object;
-use crate::snapshot::volumes::BindAction;
+use crate::snapshot::volumes::{BindAction, SELECTED_NODE};
 use crate::snapshot::{Kind, Snapshot, WorldError};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -108,7 +108,11 @@ impl Controller {
         let version = object["metadata"]["resourceVersion"]
             .as_str()
             .unwrap_or_default();
-        if !action.resource_version.is_empty() && action.resource_version != version {
+        let is_stale = match action.resource_version.as_str() {
+            "" => is_taken(object, action),
+            chosen => chosen != version,
+        };
+        if is_stale {
             return Err(ControllerError::Conflict(plural, name.clone()));
         }
         self.patch(key, &action.patch())
@@ -221,6 +225,23 @@ fn key(kind: &'static str, object: &Value) -> Key {
             .to_owned()
     };
     (kind, text("namespace"), text("name"))
+}
+
+/// Whether an object without a version, which tells no write from another, has had one that this would
+/// undo: profiles do not know of each other's promises.
+fn is_taken(object: &Value, action: &BindAction) -> bool {
+    if action.volume.is_empty() {
+        let node = object["metadata"]["annotations"][SELECTED_NODE].as_str();
+        return node.is_some_and(|node| node != action.node);
+    }
+    let holder = &object["spec"]["claimRef"];
+    let differs = |field: &str, asked: &str| {
+        let is = holder[field].as_str().unwrap_or_default();
+        !is.is_empty() && is != asked
+    };
+    differs("namespace", &action.namespace)
+        || differs("name", &action.claim)
+        || differs("uid", &action.claim_uid)
 }
 
 /// RFC 7386.

@@ -251,6 +251,42 @@ fn a_write_to_an_object_that_changed_or_went_is_refused() {
     assert_eq!(settle(&mut controller), vec![]);
 }
 
+/// Two profiles may promise the same thing; manifests have no versions by which the second write is refused.
+#[test]
+fn a_write_does_not_undo_another_where_there_are_no_versions() {
+    let mut controller = cluster();
+    let place = reach(&[("zone", &["z"])]);
+    apply(
+        &mut controller,
+        VOLUME,
+        &with(volume("v", "wait", "1Gi"), place),
+    );
+    for name in ["c", "d", "e"] {
+        apply(&mut controller, CLAIM, &claim(name, "wait", "1Gi"));
+    }
+    let bind = |claim: &str| BindAction {
+        namespace: "default".into(),
+        claim: claim.into(),
+        claim_uid: format!("uid-{claim}"),
+        volume: "v".into(),
+        annotate: true,
+        ..BindAction::default()
+    };
+    controller.write(&bind("c")).expect("it is free");
+    controller.write(&bind("c")).expect("the same again");
+    let error = controller.write(&bind("d")).expect_err("it is not");
+    assert!(
+        error
+            .to_string()
+            .starts_with("Operation cannot be fulfilled on persistentvolumes \"v\"")
+    );
+    controller
+        .write(&select("e", "n"))
+        .expect("none is selected");
+    controller.write(&select("e", "n")).expect("the same again");
+    controller.write(&select("e", "m")).expect_err("another is");
+}
+
 #[test]
 fn objects_without_uids_are_bound_all_the_same() {
     let mut controller = Controller::default();

@@ -137,6 +137,9 @@ impl Stage {
             let volumes = cast[at]["spec"]["volumes"].as_array_mut().expect("volumes");
             volumes.push(disk(id));
         }
+        for at in [1, 4] {
+            cast[at]["spec"]["schedulerName"] = json!("second-scheduler");
+        }
         let pods = cast.iter().map(|pod| world.pod(pod)).collect();
         let plugins = PLUGINS.map(|name| world.plugin(name, &Value::Null));
         Stage {

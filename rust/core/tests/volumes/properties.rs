@@ -179,25 +179,28 @@ fn trace(stage: &Stage) -> String {
     let volumes = &stage.world.snap.volumes;
     let text = |symbol| stage.world.snap.interner.text(symbol).to_owned();
     let mut trace = format!("{:?}", volumes.assumptions);
-    for class in ["manual", "csi"] {
-        let class = stage.world.snap.interner.get(class).expect("known");
-        let free: Vec<_> = volumes
-            .free(class)
-            .map(|(_, volume)| text(volume.name))
-            .collect();
-        trace += &format!(" {free:?}");
-    }
     let namespace = stage.world.snap.interner.get("default").expect("known");
-    for n in 0..CLAIMS {
-        let Some(name) = stage.world.snap.interner.get(&format!("c{n}")) else {
-            continue;
-        };
-        let claimed = volumes.claimed_by((namespace, name));
-        let claimed: Vec<_> = claimed.map(|(_, volume)| text(volume.name)).collect();
-        trace += &format!(
-            " {claimed:?} {:?}",
-            volumes.selected_node((namespace, name))
-        );
+    let profiles = stage
+        .pods
+        .iter()
+        .map(|pod| stage.world.snap.pods[*pod].template.scheduler_name);
+    for view in profiles.map(|profile| volumes.view(profile)) {
+        for class in ["manual", "csi"] {
+            let class = stage.world.snap.interner.get(class).expect("known");
+            let free: Vec<_> = view
+                .free(class)
+                .map(|(_, volume)| text(volume.name))
+                .collect();
+            trace += &format!(" {free:?}");
+        }
+        for n in 0..CLAIMS {
+            let Some(name) = stage.world.snap.interner.get(&format!("c{n}")) else {
+                continue;
+            };
+            let claimed = view.claimed_by((namespace, name));
+            let claimed: Vec<_> = claimed.map(|(_, volume)| text(volume.name)).collect();
+            trace += &format!(" {claimed:?} {:?}", view.selected_node((namespace, name)));
+        }
     }
     for plugin in &stage.plugins {
         for pod in &stage.pods {

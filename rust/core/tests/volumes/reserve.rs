@@ -72,6 +72,56 @@ fn a_reserved_volume_is_gone_for_other_claims() {
     );
 }
 
+/// Each profile remembers its own promises only, as each has a VolumeBinding plugin of its own upstream.
+#[test]
+fn another_profile_sees_a_promised_volume_as_free_until_the_api_says_otherwise() {
+    let mut world = stocked();
+    let other = json!({"spec": {"schedulerName": "second-scheduler"}});
+    let first = world.pod(&pod("first", &["one", "csi-one"]));
+    let second = world.pod(&with(pod("second", &["two", "csi-one"]), other.clone()));
+    let third = world.pod(&with(pod("third", &["one"]), other));
+    let none = unresolvable(MATCH);
+    reserve(&mut world, first, 0).expect("node a has a volume");
+    let both = Judged::Rows(vec![ok(), ok(), none.clone()]);
+    assert_eq!(world.judge(NAME, second), both, "nor is the node selected");
+    assert_eq!(
+        world.judge(NAME, third),
+        both,
+        "nor does the claim have one"
+    );
+    reserve(&mut world, second, 0).expect("the same volume");
+    assert_eq!(world.snap.volumes.assumptions.volumes.len(), 2);
+    let volumes = |world: &World, pod| {
+        let actions = pre_bind(&world.snap, pod);
+        let bound = actions.into_iter().filter(|action| action.node.is_empty());
+        bound
+            .map(|action| (action.volume, action.resource_version))
+            .collect::<Vec<_>>()
+    };
+    let promised = [("v-a".to_owned(), "7".to_owned())];
+    assert_eq!(volumes(&world, first), promised);
+    assert_eq!(
+        volumes(&world, second),
+        promised,
+        "the API takes one of the two writes"
+    );
+    unreserve(&mut world, second);
+    assert_eq!(world.judge(NAME, second), both);
+    assert_eq!(
+        volumes(&world, first),
+        promised,
+        "the other profile's stands"
+    );
+    let claimed = json!({"metadata": {"resourceVersion": "8"}, "spec": {
+        "claimRef": {"namespace": "default", "name": "one", "uid": "uid-one"}}});
+    world.volume(&with(local("v-a", "wait", "5Gi", "a"), claimed));
+    assert_eq!(
+        world.judge(NAME, second),
+        Judged::Rows(vec![none.clone(), ok(), none])
+    );
+    assert!(world.snap.volumes.assumptions.volumes.is_empty());
+}
+
 #[test]
 fn a_claim_to_be_provisioned_keeps_to_its_node() {
     let mut world = stocked();

@@ -3,7 +3,7 @@
 use crate::intern::Symbol;
 use crate::quantity::Quantity;
 use crate::selector::Selector;
-use crate::snapshot::volumes::{ClaimInfo, Phase, Reach, Slot, VolumeKind};
+use crate::snapshot::volumes::{ClaimInfo, Phase, Reach, Slot, View, VolumeKind};
 use crate::snapshot::{ClaimKey, Pod, Snapshot};
 use crate::status::Status;
 use std::sync::Arc;
@@ -12,6 +12,8 @@ const REASON_IMMEDIATE: &str = "pod has unbound immediate PersistentVolumeClaims
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Claims {
+    /// Scheduler name of the pod's profile, whose promises count.
+    pub(super) profile: Symbol,
     pub(super) bound: Vec<Bound>,
     /// Nodes that claims have selected: the pod can only go to that one.
     pub(super) selected: Vec<Symbol>,
@@ -74,7 +76,10 @@ impl Claims {
                 claim.ephemeral,
             )?;
         }
-        let mut claims = Claims::default();
+        let mut claims = Claims {
+            profile: pod.template.scheduler_name,
+            ..Claims::default()
+        };
         let mut immediate = false;
         for claim in &pod.claims {
             let key = (pod.template.namespace, claim.name);
@@ -113,13 +118,17 @@ impl Claims {
         if !waits || info.volume != Symbol::EMPTY {
             return Ok(false);
         }
-        match snap.volumes.selected_node(key) {
+        match snap.volumes.view(self.profile).selected_node(key) {
             Some(node) => {
                 self.selected.push(node);
                 self.provisioned
                     .push(Unbound::to_provision(snap, key, info));
             }
-            None => self.matched.push(Unbound::to_match(snap, key, info)),
+            None => {
+                let view = snap.volumes.view(self.profile);
+                self.matched
+                    .push(Unbound::to_match(snap, view, (key, info)));
+            }
         }
         Ok(true)
     }
@@ -170,15 +179,15 @@ impl Unbound {
         }
     }
 
-    fn to_match(snap: &Snapshot, key: ClaimKey, info: &ClaimInfo) -> Self {
+    fn to_match(snap: &Snapshot, view: View<'_>, (key, info): (ClaimKey, &ClaimInfo)) -> Self {
         let mut claim = Unbound::to_provision(snap, key, info);
         if let Some(Err(message)) = &info.selector {
             claim.invalid = Some(message.clone());
             return claim;
         }
         let volumes = &snap.volumes;
-        let promised = volumes.claimed_by(key).filter(|(slot, volume)| {
-            let holder = volumes.claim_of(*slot);
+        let promised = view.claimed_by(key).filter(|(slot, volume)| {
+            let holder = view.claim_of(*slot);
             holder.is_some_and(|holder| holder.is(key, info.uid))
                 && volume.class == claim.class
                 && volume.suits(info)

@@ -78,7 +78,8 @@ impl<'a> Finder<'a> {
                 space: space.map(|shelf| shelf.lookup(topology, rows)),
             })
         });
-        let shelf = |claim: &Unbound| Some(snap.volumes.shelf(claim.class)?.lookup(topology, rows));
+        let view = snap.volumes.view(claims.profile);
+        let shelf = |claim: &Unbound| Some(view.shelf(claim.class)?.lookup(topology, rows));
         Finder {
             snap,
             claims,

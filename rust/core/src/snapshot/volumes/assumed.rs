@@ -1,4 +1,8 @@
 //! What Reserve has promised and the API does not say yet. All of it can be given back exactly.
+//!
+//! Each profile of kube-scheduler has a VolumeBinding plugin of its own, which remembers only what it has
+//! promised itself: to pods of another profile the volume is free until the API says otherwise. Two pods
+//! may be promised one volume that way; the API refuses the second write, and that pod starts again.
 
 use super::table::Slot;
 use super::volume::ClaimRef;
@@ -17,12 +21,16 @@ pub struct Held<T> {
     pub kept: bool,
 }
 
+/// Promises about objects of one kind, each with the scheduler name of the profile that made it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Promises<K, T>(BTreeMap<K, BTreeMap<Symbol, Held<T>>>);
+
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Assumptions {
     /// Volumes promised to claims.
-    pub volumes: BTreeMap<Slot, Held<ClaimRef>>,
+    pub volumes: Promises<Slot, ClaimRef>,
     /// Claims for which volumes are to be provisioned, and the node.
-    pub claims: BTreeMap<ClaimKey, Held<Symbol>>,
+    pub claims: Promises<ClaimKey, Symbol>,
     /// By pod, the latest last: an overlay may move a pod that holds one already.
     pub(super) reservations: BTreeMap<PodId, Vec<Reservation>>,
 }
@@ -30,6 +38,8 @@ pub struct Assumptions {
 /// What one pod needs bound before it can be bound itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Reservation {
+    /// Scheduler name of the pod's profile.
+    pub profile: Symbol,
     /// The node's name.
     pub node: Symbol,
     pub bindings: Vec<Binding>,
@@ -60,15 +70,6 @@ pub struct Provision {
 }
 
 impl<T> Held<T> {
-    /// A promise, and the first pod that rests on it.
-    pub(super) fn by(value: T, pod: PodId) -> Self {
-        Held {
-            value,
-            holders: vec![pod],
-            kept: false,
-        }
-    }
-
     /// Takes one holding of the pod away; whether nothing rests on it any more.
     fn release(&mut self, pod: PodId) -> bool {
         if let Some(at) = self.holders.iter().rposition(|holder| *holder == pod) {
@@ -82,6 +83,67 @@ impl<T> Held<T> {
         let before = self.holders.len();
         self.holders.retain(|holder| *holder != pod);
         self.kept |= self.holders.len() < before;
+    }
+}
+
+impl<K, T> Default for Promises<K, T> {
+    fn default() -> Self {
+        Promises(BTreeMap::new())
+    }
+}
+
+impl<K: Ord, T> Promises<K, T> {
+    /// What a profile has promised.
+    pub fn get(&self, key: &K, profile: Symbol) -> Option<&Held<T>> {
+        self.0.get(key)?.get(&profile)
+    }
+
+    /// How many there are, of all profiles.
+    pub fn len(&self) -> usize {
+        self.0.values().map(BTreeMap::len).sum()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Lets a pod rest on a promise of its profile; true if this makes the promise.
+    pub(super) fn hold(&mut self, key: K, profile: Symbol, value: T, pod: PodId) -> bool {
+        let of_key = self.0.entry(key).or_default();
+        let is_new = !of_key.contains_key(&profile);
+        let held = of_key.entry(profile).or_insert(Held {
+            value,
+            holders: Vec::new(),
+            kept: false,
+        });
+        held.holders.push(pod);
+        is_new
+    }
+
+    /// Takes one holding of a pod away, and with the last one the promise, which is returned.
+    pub(super) fn release(&mut self, key: &K, profile: Symbol, pod: PodId) -> Option<T> {
+        let of_key = self.0.get_mut(key)?;
+        if !of_key.get_mut(&profile)?.release(pod) {
+            return None;
+        }
+        let gone = of_key.remove(&profile);
+        if of_key.is_empty() {
+            self.0.remove(key);
+        }
+        gone.map(|held| held.value)
+    }
+
+    /// See [`Held::keep`].
+    fn keep(&mut self, key: &K, profile: Symbol, pod: PodId) {
+        let of_key = self.0.get_mut(key);
+        if let Some(held) = of_key.and_then(|of_key| of_key.get_mut(&profile)) {
+            held.keep(pod);
+        }
+    }
+
+    /// Drops what all profiles have promised: the API says something new.
+    pub(super) fn forget(&mut self, key: &K) {
+        self.0.remove(key);
     }
 }
 
@@ -101,32 +163,16 @@ impl Assumptions {
         reservation
     }
 
-    /// Whether giving back a pod's hold on a volume frees it of the promise.
-    pub(super) fn release_volume(&mut self, volume: Slot, pod: PodId) -> bool {
-        let held = self.volumes.get_mut(&volume);
-        held.is_some_and(|held| held.release(pod))
-    }
-
     /// A pod that was bound is gone: what was assumed for it stands, its handle may become another pod's.
     pub(super) fn keep(&mut self, pod: PodId) {
         for reservation in self.reservations.remove(&pod).unwrap_or_default() {
+            let profile = reservation.profile;
             for binding in reservation.bindings {
-                if let Some(held) = self.volumes.get_mut(&binding.volume) {
-                    held.keep(pod);
-                }
+                self.volumes.keep(&binding.volume, profile, pod);
             }
             for provision in reservation.provisions {
-                if let Some(held) = self.claims.get_mut(&provision.claim) {
-                    held.keep(pod);
-                }
+                self.claims.keep(&provision.claim, profile, pod);
             }
-        }
-    }
-
-    pub(super) fn release_claim(&mut self, claim: ClaimKey, pod: PodId) {
-        let held = self.claims.get_mut(&claim);
-        if held.is_some_and(|held| held.release(pod)) {
-            self.claims.remove(&claim);
         }
     }
 }

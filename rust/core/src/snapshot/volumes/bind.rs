@@ -122,19 +122,19 @@ impl Snapshot {
             ));
         }
         for binding in &reservation.bindings {
-            if !self.is_bound(binding, reservation.node)? {
+            if !self.is_bound(binding, reservation)? {
                 return Ok(false);
             }
         }
         for provision in &reservation.provisions {
-            if !self.is_provisioned(provision, reservation.node)? {
+            if !self.is_provisioned(provision, reservation)? {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    fn is_bound(&self, binding: &Binding, node: Symbol) -> Result<bool, String> {
+    fn is_bound(&self, binding: &Binding, by: &Reservation) -> Result<bool, String> {
         let name = self.interner.text(binding.volume_name);
         let volume = self
             .volumes
@@ -143,46 +143,36 @@ impl Snapshot {
                 format!("failed to check binding: persistentvolumes {name:?} not found")
             })?;
         let claim = self.claim_or(binding.claim, "failed to check binding")?;
-        if binding.held
-            && self
-                .volumes
-                .assumptions
-                .volumes
-                .contains_key(&binding.volume)
-        {
+        let promised = &self.volumes.assumptions.volumes;
+        if binding.held && promised.get(&binding.volume, by.profile).is_some() {
             // The write is under way.
             return Ok(false);
         }
-        self.check_reach(volume, node, "failed to translate pv to csi: ")?;
+        self.check_reach(volume, by.node, "failed to translate pv to csi: ")?;
         if volume.claim.is_none_or(|claim| claim.uid == Symbol::EMPTY) {
             return Err(format!("ClaimRef got reset for pv {name:?}"));
         }
         Ok(claim.is_bound())
     }
 
-    fn is_provisioned(&self, provision: &Provision, node: Symbol) -> Result<bool, String> {
+    fn is_provisioned(&self, provision: &Provision, by: &Reservation) -> Result<bool, String> {
         let claim = self.claim_or(provision.claim, "failed to check provisioning pvc")?;
-        if provision.held
-            && self
-                .volumes
-                .assumptions
-                .claims
-                .contains_key(&provision.claim)
-        {
+        let promised = &self.volumes.assumptions.claims;
+        if provision.held && promised.get(&provision.claim, by.profile).is_some() {
             return Ok(false);
         }
         let name = self.interner.text(provision.claim.1);
         if !claim.annotated {
             return Err(format!("selectedNode annotation reset for PVC {name:?}"));
         }
-        if claim.selected_node != Some(node) {
+        if claim.selected_node != Some(by.node) {
             return Err(format!("provisioning failed for PVC {name:?}"));
         }
         if claim.volume != Symbol::EMPTY {
             let Some(volume) = self.volumes.volume_named(claim.volume) else {
                 return Ok(false);
             };
-            self.check_reach(volume, node, "")?;
+            self.check_reach(volume, by.node, "")?;
         }
         Ok(claim.is_bound())
     }

@@ -35,7 +35,7 @@ pub struct ClaimInfo {
     pub selector: Option<Result<Selector, Box<str>>>,
     pub mode: Symbol,
     pub attributes_class: Symbol,
-    /// By its own annotation; see [`super::Volumes::selected_node`] for what is assumed.
+    /// By its own annotation; see [`super::View::selected_node`] for what is assumed.
     pub selected_node: Option<Symbol>,
     /// Whether it has any annotation.
     pub annotated: bool,

@@ -16,10 +16,11 @@ mod settle;
 mod shelf;
 mod stray;
 mod table;
+mod view;
 mod volume;
 mod zone;
 
-pub use assumed::{Assumptions, Binding, Held, Provision, Reservation};
+pub use assumed::{Assumptions, Binding, Held, Promises, Provision, Reservation};
 pub use attached::{Attached, VolumeKey, collect};
 pub use bind::{BindAction, all_bound, pre_bind};
 pub use claim::{BIND_COMPLETED, ClaimInfo, SELECTED_NODE};
@@ -30,6 +31,7 @@ pub use reserve::Decision;
 pub use settle::Holder;
 pub use shelf::{Entry, Lookup, Place, Search, Shelf};
 pub use table::{Slot, Table};
+pub use view::View;
 pub use volume::{BOUND_BY_CONTROLLER, ClaimRef, PROVISIONED_BY, Source, Volume, VolumeKind};
 pub use zone::{LABELS as ZONE_LABELS, Zone};
 
@@ -56,11 +58,10 @@ pub struct Volumes {
     capacities: Table<ClaimKey, Capacity>,
     attachments: Table<Symbol, Attachment>,
 
-    /// Available volumes that nobody claims, by class, smallest first, then in the order seen.
-    free: FxHashMap<Symbol, Shelf>,
+    /// As the API says.
+    index: view::Index,
+    own: Vec<view::Own>,
     kinds: Vec<VolumeKind>,
-    /// Volumes by the claim they are bound or promised to, in the order seen.
-    claimed: FxHashMap<ClaimKey, Vec<Slot>>,
     /// Claims by the volume that they name.
     naming: FxHashMap<Symbol, Vec<ClaimKey>>,
     /// Capacities by class, in the order seen.
@@ -134,37 +135,16 @@ impl Volumes {
         self.capacities.seen(one) < self.capacities.seen(other)
     }
 
-    /// The claim that a volume is bound or promised to, promises of Reserve included.
-    pub fn claim_of(&self, slot: Slot) -> Option<ClaimRef> {
-        match self.assumptions.volumes.get(&slot) {
-            Some(held) => Some(held.value),
-            None => self.volumes.get(slot)?.claim,
-        }
-    }
-
-    /// The node for which a claim's volume is to be provisioned, by Reserve or by the claim itself.
-    pub fn selected_node(&self, key: ClaimKey) -> Option<Symbol> {
-        match self.assumptions.claims.get(&key) {
-            Some(held) => Some(held.value),
-            None => self.claims.find(key)?.selected_node,
-        }
-    }
-
-    /// Volumes bound or promised to a claim of this key, in the order seen.
+    /// Volumes that the API says are bound or promised to a claim of this key, in the order seen.
     pub fn claimed_by(&self, key: ClaimKey) -> impl Iterator<Item = (Slot, &Volume)> {
-        let slots = self.claimed.get(&key).into_iter().flatten();
+        let slots = self.index.claimed_by(key).iter();
         slots.filter_map(|slot| Some((*slot, self.volumes.get(*slot)?)))
     }
 
-    /// Available volumes of a class that nobody claims, smallest first; equal ones in the order seen
-    /// (upstream: in the order of an informer's map).
-    pub fn shelf(&self, class: Symbol) -> Option<&Shelf> {
-        self.free.get(&class)
-    }
-
-    /// The same, one by one.
+    /// Available volumes of a class that nobody claims by what the API says, smallest first; equal ones in
+    /// the order seen.
     pub fn free(&self, class: Symbol) -> impl Iterator<Item = (Slot, &Volume)> {
-        let entries = self.free.get(&class).map_or(&[][..], Shelf::all).iter();
+        let entries = self.index.shelf(class).map_or(&[][..], Shelf::all).iter();
         entries.filter_map(|entry| Some((entry.slot, self.volumes.get(entry.slot)?)))
     }
 

@@ -3,7 +3,7 @@
 //! Upstream forgets what it assumes of a volume as soon as any pod that rests on it is unreserved. Here
 //! it stands until the last of them is: otherwise undoing one pod would undo part of another's.
 
-use super::assumed::{Held, Reservation};
+use super::assumed::Reservation;
 use super::{Binding, ClaimKey, ClaimRef, Provision, Slot, Volumes};
 use crate::intern::Symbol;
 use crate::snapshot::{Change, PodId, Row, Snapshot};
@@ -21,19 +21,21 @@ impl Snapshot {
     /// Keeps a decision until [`Snapshot::unreserve_volumes`].
     pub fn reserve_volumes(&mut self, pod: PodId, row: Row, decision: &Decision) {
         let node = self.nodes.name(row);
+        let profile = self.pods[pod].template.scheduler_name;
         let mut reservation = Reservation {
+            profile,
             node,
             ..Reservation::default()
         };
         for (slot, key) in &decision.bindings {
             reservation
                 .bindings
-                .extend(self.volumes.promise_volume(*slot, *key, pod));
+                .extend(self.volumes.promise_volume(*slot, *key, (profile, pod)));
         }
         for key in &decision.provisions {
             reservation
                 .provisions
-                .extend(self.volumes.select_node(*key, node, pod));
+                .extend(self.volumes.select_node(*key, node, (profile, pod)));
         }
         if reservation.holds_anything() {
             self.changes.push(Change::Storage);
@@ -47,11 +49,13 @@ impl Snapshot {
         let Some(reservation) = self.volumes.assumptions.take(pod) else {
             return;
         };
+        let profile = reservation.profile;
         for binding in reservation.bindings.iter().rev().filter(|b| b.held) {
-            self.volumes.release_volume(binding.volume, pod);
+            self.volumes.release_volume(binding.volume, (profile, pod));
         }
         for provision in reservation.provisions.iter().rev().filter(|p| p.held) {
-            self.volumes.assumptions.release_claim(provision.claim, pod);
+            let claims = &mut self.volumes.assumptions.claims;
+            claims.release(&provision.claim, profile, pod);
         }
         if reservation.holds_anything() {
             self.changes.push(Change::Storage);
@@ -78,7 +82,12 @@ impl Reservation {
 }
 
 impl Volumes {
-    fn promise_volume(&mut self, slot: Slot, key: ClaimKey, pod: PodId) -> Option<Binding> {
+    fn promise_volume(
+        &mut self,
+        slot: Slot,
+        key: ClaimKey,
+        (profile, pod): (Symbol, PodId),
+    ) -> Option<Binding> {
         let (volume, claim) = (self.volumes.get(slot)?, self.claims.find(key)?);
         let value = ClaimRef {
             claim: key,
@@ -92,16 +101,18 @@ impl Volumes {
             claim_uid: claim.uid,
             held: volume.claim != Some(value),
         };
-        if binding.held {
-            match self.assumptions.volumes.get_mut(&slot) {
-                Some(held) => held.holders.push(pod),
-                None => self.relist(slot, Some(Held::by(value, pod))),
-            }
+        if binding.held && self.assumptions.volumes.hold(slot, profile, value, pod) {
+            self.relist(profile, slot, (None, Some(value)));
         }
         Some(binding)
     }
 
-    fn select_node(&mut self, key: ClaimKey, node: Symbol, pod: PodId) -> Option<Provision> {
+    fn select_node(
+        &mut self,
+        key: ClaimKey,
+        node: Symbol,
+        (profile, pod): (Symbol, PodId),
+    ) -> Option<Provision> {
         let claim = self.claims.find(key)?;
         let provision = Provision {
             claim: key,
@@ -110,27 +121,15 @@ impl Volumes {
             held: claim.selected_node != Some(node),
         };
         if provision.held {
-            match self.assumptions.claims.get_mut(&key) {
-                Some(held) => held.holders.push(pod),
-                None => drop(self.assumptions.claims.insert(key, Held::by(node, pod))),
-            }
+            self.assumptions.claims.hold(key, profile, node, pod);
         }
         Some(provision)
     }
 
-    fn release_volume(&mut self, slot: Slot, pod: PodId) {
-        if self.assumptions.release_volume(slot, pod) {
-            self.relist(slot, None);
+    fn release_volume(&mut self, slot: Slot, (profile, pod): (Symbol, PodId)) {
+        let released = self.assumptions.volumes.release(&slot, profile, pod);
+        if released.is_some() {
+            self.relist(profile, slot, (released, None));
         }
-    }
-
-    /// Moves a volume on the indexes to where a new assumption, or none, puts it.
-    fn relist(&mut self, slot: Slot, assumed: Option<Held<ClaimRef>>) {
-        self.unlist(slot);
-        match assumed {
-            Some(held) => drop(self.assumptions.volumes.insert(slot, held)),
-            None => drop(self.assumptions.volumes.remove(&slot)),
-        }
-        self.list(slot);
     }
 }

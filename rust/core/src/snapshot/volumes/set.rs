@@ -1,7 +1,7 @@
 //! Deltas of storage objects, and the indexes that follow from them.
 
 use super::reach::{Reach, Tables};
-use super::{ClaimInfo, ClaimKey, Entry, Phase, Slot, Table, Volume, Volumes};
+use super::{ClaimInfo, ClaimKey, Slot, Table, Volume, Volumes};
 use crate::intern::Symbol;
 use crate::object;
 use crate::snapshot::nodes::Nodes;
@@ -70,40 +70,7 @@ impl Volumes {
     fn withdraw_volume(&mut self, name: Symbol) {
         if let Some(slot) = self.volumes.slot(name) {
             self.unlist(slot);
-            self.assumptions.volumes.remove(&slot);
-        }
-    }
-
-    /// Puts a volume on the index where it belongs.
-    pub(super) fn list(&mut self, slot: Slot) {
-        let Some(volume) = self.volumes.get(slot) else {
-            return;
-        };
-        if let Some(claim) = self.claim_of(slot) {
-            let seen = self.volumes.seen(slot);
-            let list = self.claimed.entry(claim.claim).or_default();
-            let at = list.partition_point(|other| self.volumes.seen(*other) < seen);
-            list.insert(at, slot);
-        } else if volume.phase == Phase::Available && !volume.deleting {
-            let kind = self.kinds.iter().position(|kind| *kind == volume.kind);
-            let kind = kind.unwrap_or_else(|| {
-                self.kinds.push(volume.kind.clone());
-                self.kinds.len() - 1
-            });
-            let entry = Entry::new(slot, kind as u32, volume.capacity.as_i64());
-            let shelf = self.free.entry(volume.class).or_default();
-            let before = |other| self.volumes.smaller(other, slot);
-            shelf.insert(entry, &volume.reach, before);
-        }
-    }
-
-    pub(super) fn unlist(&mut self, slot: Slot) {
-        if let Some(claim) = self.claim_of(slot) {
-            take(&mut self.claimed, &claim.claim, slot);
-        } else if let Some(volume) = self.volumes.get(slot)
-            && let Some(shelf) = self.free.get_mut(&volume.class)
-        {
-            shelf.remove(slot, &volume.reach);
+            self.assumptions.volumes.forget(&slot);
         }
     }
 
@@ -150,7 +117,7 @@ impl Volumes {
     }
 
     fn withdraw_claim(&mut self, key: ClaimKey) {
-        self.assumptions.claims.remove(&key);
+        self.assumptions.claims.forget(&key);
         if let Some(before) = self.claims.find(key) {
             take(&mut self.naming, &before.volume, key);
         }

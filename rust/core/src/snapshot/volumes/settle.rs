@@ -27,7 +27,7 @@ impl Volumes {
 
     pub(super) fn settle_around_claim(&mut self, key: ClaimKey) {
         self.settle_claim(key);
-        for slot in self.claimed.get(&key).cloned().unwrap_or_default() {
+        for slot in self.index.claimed_by(key).to_vec() {
             self.settle_volume(slot);
         }
     }

@@ -11,7 +11,7 @@ use std::cell::Cell;
 ///
 /// Local volumes have one anchor value each, zonal ones a few: a node meets only the things of its own
 /// domain, and the first of them that will do decides.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Shelf {
     all: Vec<Entry>,
     /// Without an anchor.
@@ -32,7 +32,7 @@ pub struct Entry {
 }
 
 /// Entries by domain of one key.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Keyed {
     key: Symbol,
     domains: Vec<Vec<Entry>>,
