@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from podium.cli.flags import OUTPUT, GoCommand, GoDuration, switch
+from podium.cli.flags import MODES, OUTPUT, GoCommand, GoDuration, switch
 from podium.cli.inputs import Cluster, Settings, cluster_flags, settings_flags, warnings_of
 from podium.cli.output import console, print_json, progress, say_notes, with_notes
 from podium.errors import InputError
@@ -87,7 +87,7 @@ class _Time(click.ParamType):  # type: ignore[type-arg]  # generic only in the n
 )
 @click.option(
     "--mode",
-    type=click.Choice(["compat", "guarded"]),
+    type=MODES,
     default="compat",
     show_default=True,
     help="compat: as upstream. guarded: only if the scheduler says that a pod lands somewhere better.",

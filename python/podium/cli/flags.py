@@ -86,6 +86,9 @@ def switch(*names: str, help: str) -> Callable[[F], F]:  # noqa: A002 (click's o
     return click.option(*names, cls=Switch, type=GoBool(), default=False, help=help)
 
 
+#: The modes of the descheduler, wherever it runs.
+MODES: Final = click.Choice(["compat", "guarded"])
+
 OUTPUT = click.option(
     "-o",
     "--output",

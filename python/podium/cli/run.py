@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from podium.cli.flags import OUTPUT, GoBool, GoCommand, GoDuration, Switch, switch
+from podium.cli.flags import MODES, OUTPUT, GoBool, GoCommand, GoDuration, Switch, switch
 from podium.cli.output import console, print_json, say
 from podium.errors import ConfigError, LostLease
 
@@ -77,7 +77,7 @@ def _optional_switch(name: str, help: str) -> Callable[[F], F]:  # noqa: A002 (c
 )
 @click.option(
     "--descheduler-mode",
-    type=click.Choice(["compat", "guarded"]),
+    type=MODES,
     default="guarded",
     show_default=True,
     help="As in deschedule.",
