@@ -313,8 +313,8 @@ class Engine:
     def preempt(self, pod: int, attempt: int = 0) -> Eviction | None:
         """Say which pods to evict for a pod that was found unschedulable; None if preemption is off."""
 
-    def assume(self, pod: int, row: int, /) -> tuple[str, str] | None:
-        """Take a node for a pod; returns the plugin and message of a refusal, None on success."""
+    def assume(self, pod: int, row: int, /) -> _Rejected | None:
+        """Take a node for a pod; returns who refuses at Reserve, None on success."""
 
     def forget(self, pod: int, /) -> None:
         """Undo ``assume``: unreserve in reverse order, then off the node."""

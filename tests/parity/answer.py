@@ -246,7 +246,7 @@ class Sequence:
         node = engine.node_name(decision.row)
         refused = engine.assume(handle, decision.row)
         if refused is not None:
-            return {"result": "unschedulable", "message": refused[1]}
+            return {"result": "unschedulable", "message": ", ".join(refused[2])}
         self._bound(pod, node, time)
         return {
             "result": "scheduled",

@@ -4,21 +4,26 @@ import asyncio
 
 import numpy as np
 import pytest
+from podium.api.manifest import Loaded, Manifest
 from podium.cluster.simulated import SECOND
 from podium.framework import (
     Action,
     ClusterEvent,
     EventRegistration,
     FilterResult,
+    Plugin,
     PostFilterResult,
     PreFilterResult,
     Resource,
     Status,
 )
 from podium.framework.state import PODS_TO_ACTIVATE, StateKey
+from podium.scheduler.cycle import refused_by_native
+from podium.scheduler.failures import Refusal
+from podium.simulator.judge import judge_pending
 from podium.testing import make_node, make_pod
 
-from tests.scheduler.world import World, plugin
+from tests.scheduler.world import World, config_of, plugin
 
 ROLLED_BACK = ("reserve", "permit", "pre_bind", "bind")
 REJECTIONS = {
@@ -490,3 +495,29 @@ def test_bindings_go_on_side_by_side(limit, seconds):
     world.run(seconds)
     assert len(world.log.ends) == 1000
     assert world.scheduler.binder.in_flight == 0
+
+
+@pytest.mark.parametrize(
+    ("code", "result", "message", "plugins"),
+    [
+        (2, "unschedulable", "0/1 nodes are available: 1 full.", ("VolumeBinding",)),
+        (3, "unschedulable", "0/1 nodes are available: 1 full.", ("VolumeBinding",)),
+        (1, "error", 'running Reserve plugin "VolumeBinding": full', ()),
+    ],
+)
+def test_a_native_refusal_at_reserve_is_what_its_code_says(code, result, message, plugins):
+    assert refused_by_native(("VolumeBinding", code, ["full"])) == Refusal(result, message, plugins)
+
+
+def test_a_pod_held_by_pre_enqueue_is_explained_with_the_plugin():
+    class Shut(Plugin):
+        name = "Shut"
+
+        def pre_enqueue(self, pod):
+            return Status.unresolvable("not on Mondays")
+
+    node = make_node("n1").capacity(cpu="8", pods="9").build()
+    items = {type(item): [Loaded(item, "test")] for item in (node, pod())}
+    manifest = Manifest(objects=items)
+    (found,) = judge_pending(manifest, config_of(Shut))
+    assert (found.state, found.message) == ("gated", 'held by PreEnqueue plugin "Shut": not on Mondays')

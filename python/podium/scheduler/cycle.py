@@ -64,8 +64,7 @@ class Cycle:
         assumed = Assumed(entry, self.engine.node_name(found), runner, state)
         refused = self.engine.assume(entry.handle, found)
         if refused is not None:
-            text = f'running Reserve plugin "{refused[0]}": {refused[1]}'
-            self.binder.roll_back(assumed, Refusal("error", text), now, actions)
+            self.binder.roll_back(assumed, refused_by_native(refused), now, actions)
             return None
         self.go_on(assumed, now, actions)
         return None
@@ -204,9 +203,18 @@ class Cycle:
         assert runner is not None, "this cycle is for pods with Python plugins"
         refused = self.engine.assume(assumed.entry.handle, row)
         if refused is not None:
-            return Refusal("error", f'running Reserve plugin "{refused[0]}": {refused[1]}')
+            return refused_by_native(refused)
         status = runner.reserve(assumed.state, assumed.entry.pod, assumed.node)
         return None if status.is_success else Refusal.on_one_node(status)
+
+
+def refused_by_native(refused: tuple[str, int, list[str]]) -> Refusal:
+    """Say that a native plugin refused at Reserve: a rejection counts as one, all else is an error."""
+    plugin, code, reasons = refused
+    status = Status(Code(code), tuple(reasons), plugin)
+    if status.is_rejected:
+        return Refusal.on_one_node(status)
+    return Refusal("error", f'running Reserve plugin "{plugin}": {status.message}')
 
 
 def _first(opened: Opened, left_out: NDArray[np.bool_] | None) -> NDArray[np.int16]:

@@ -52,6 +52,8 @@ def _judge(scheduler: Scheduler, pod: Pod, top: int) -> Explanation | None:
         why = f"schedulerName {pod.spec.scheduler_name}: no profile of the configuration has this name"
         return Explanation(name_of(pod), "foreign", why)
     if uid in state.held:
-        gated = bool(pod.spec.scheduling_gates)
-        return Explanation(name_of(pod), "gated" if gated else "unschedulable", state.held[uid][1])
+        plugin, message = state.gated_by(uid), state.held[uid][1]
+        if plugin:
+            message = f'held by PreEnqueue plugin "{plugin}": {message}'
+        return Explanation(name_of(pod), "gated", message)
     return None

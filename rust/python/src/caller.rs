@@ -11,7 +11,7 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 
 /// Plugin, code, reasons.
-type Refusal = (&'static str, u8, Vec<String>);
+pub(crate) type Refusal = (&'static str, u8, Vec<String>);
 
 /// Plugin, code, reasons, and the only nodes it leaves.
 type Step = (&'static str, u8, Vec<String>, Option<Vec<String>>);
@@ -74,6 +74,11 @@ impl Opened {
     fn failed(&self) -> Option<&str> {
         self.0.failed.as_deref()
     }
+}
+
+pub(crate) fn refusal(plugin: &'static str, status: &Status) -> Refusal {
+    let (code, reasons) = parts(status);
+    (plugin, code, reasons)
 }
 
 fn parts(status: &Status) -> (u8, Vec<String>) {

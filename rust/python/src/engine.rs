@@ -1,5 +1,6 @@
 //! Class `podium._core.Engine`: the snapshot and the scheduling cycle behind one lock.
 
+use crate::caller::{Refusal, refusal};
 use crate::errors::{core_error, poisoned};
 use crate::explain;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -329,14 +330,14 @@ impl Engine {
         Ok(preemption?.map(Eviction::from))
     }
 
-    fn assume(&self, pod: u32, row: u32) -> PyResult<Option<(&'static str, String)>> {
+    fn assume(&self, pod: u32, row: u32) -> PyResult<Option<Refusal>> {
         let mut engine = self.lock()?;
         let id = Self::pod(&engine, pod)?;
         if engine.snap.nodes.live.get(row as usize) != Some(&true) {
             return Err(PyKeyError::new_err(format!("row {row} is no node")));
         }
         let refused = engine.assume(id, row).err();
-        Ok(refused.map(|(plugin, status)| (plugin, status.message())))
+        Ok(refused.map(|(plugin, status)| refusal(plugin, &status)))
     }
 
     fn forget(&self, pod: u32) -> PyResult<()> {
