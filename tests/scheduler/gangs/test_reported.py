@@ -145,6 +145,18 @@ def test_8_a_bind_that_fails_once_is_tried_again_in_place_then_elsewhere():
     assert world.cluster.withdrawn == []
 
 
+def test_8_a_member_goes_back_to_where_it_failed_if_no_other_node_takes_it():
+    tried = []
+
+    def bind_fails(_uid, place):
+        tried.append(place)
+        return "busy" if len(tried) < 4 else ""
+
+    world = World(node("a", gpu="4"), node("b", gpu="0"), bind_fails=bind_fails)
+    world.apply(*gang("g", 1)).until(100)
+    assert (world.bound("g"), tried) == (["g-0"], ["a"] * 4)
+
+
 def test_9_a_running_gang_gets_its_missing_member_before_others():
     world = World(node("a", gpu="2"), node("b", gpu="2")).apply(*gang("g", 4)).settle()
     fresh = [pod for number in range(3) for pod in gang(f"h{number}x", 1)]

@@ -452,11 +452,14 @@ class Gangs(Observer):
         return None if found is None else found.value
 
     def _watch(self, group: Group, now: int) -> None:
-        """Start or stop the time in which a gang must be complete again."""
-        if group.phase is Phase.ROLLING_BACK or not group.is_broken:
+        """Start or stop the time in which a gang must be complete again.
+
+        A member that has a node does not stop it before it is bound there: its binding may fail for ever.
+        """
+        if group.phase is Phase.ROLLING_BACK or group.is_whole:
             group.deadline = None
             self._timed.pop(group.key, None)
-        elif group.deadline is None:
+        elif group.deadline is None and group.is_broken:
             group.deadline = now + self._settings.bind_grace.nanoseconds
             self._timed[group.key] = group
 

@@ -140,6 +140,12 @@ class Group(msgspec.Struct, eq=False):
         done = len(self.succeeded) if self.floor else 0
         return bool(self.bound) and len(self.placed) + done < self.least
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether as many are bound as must be, or none."""
+        done = len(self.succeeded) if self.floor else 0
+        return not self.bound or len(self.bound) + done >= self.least
+
     def move(self, to: Phase) -> None:
         """Go on to another phase."""
         if to is self.phase:

@@ -45,17 +45,22 @@ impl Memo {
         common.then_some((seen, nominations, priority))
     }
 
-    /// Why no node takes the pod; computed once per class and circumstances. `barred` is what
-    /// [`Memo::crowd`] returned.
+    /// Why no node takes the pod, computed once per class and circumstances; or, where only some nodes were
+    /// looked at and others would take it, why none of those does, which says nothing of the class.
+    /// `barred` is what [`Memo::crowd`] returned.
     pub fn diagnosis(&mut self, snap: &Snapshot, pod: PodId, barred: &Barred) -> Arc<Diagnosis> {
-        let now = self.circumstances(snap, pod);
+        let now = self
+            .circumstances(snap, pod)
+            .filter(|_| self.open(barred) == 0);
         match &self.failures.diagnosis {
             Some((known, diagnosis)) if now.is_some_and(|now| now == *known) => {
                 Arc::clone(diagnosis)
             }
             _ => {
                 let found = Arc::new(self.condense(snap, barred));
-                self.failures.diagnosis = now.map(|now| (now, Arc::clone(&found)));
+                if let Some(now) = now {
+                    self.failures.diagnosis = Some((now, Arc::clone(&found)));
+                }
                 found
             }
         }
