@@ -1,20 +1,25 @@
 """Metrics under kube-scheduler's names and buckets, so that its dashboards and alerts work."""
 
+import collections
 import contextlib
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from podium._core import Quantity
 from podium.cluster.kube.backend import KubeCluster
 from podium.framework.metrics import exponential
 from podium.live.cachecheck import Differences
 from podium.live.shadow import Result
+from podium.scheduler.gangs.gangs import Gangs
+from podium.scheduler.gangs.group import Phase
 from podium.scheduler.loop import Scheduler
 from podium.scheduler.observer import Attempt, Observer
 from podium.scheduler.state import Entry
@@ -121,6 +126,13 @@ class Metrics:
             ["tenant", "resource"],
             registry=registry,
         )
+        self.gangs = Gauge(
+            "podium_gangs",
+            "Gangs with members in the cluster, by how far they have come.",
+            ["state"],
+            registry=registry,
+        )
+        self.gang_events = GangCounts(registry)
         self.observer = _Watching(self)
 
     def text(self, scheduler: Scheduler, cluster: KubeCluster, *, leads: bool) -> bytes:
@@ -136,6 +148,7 @@ class Metrics:
         self.events.set(cluster.recorder.unwritten)
         self.lost_events.set(cluster.recorder.lost)
         self.binds.set(cluster.binding)
+        self._show_gangs(scheduler.gangs)
         if scheduler.tenants is not None:
             # A step may change the tenants meanwhile; then the next look is as good.
             for _ in range(3):
@@ -143,6 +156,18 @@ class Metrics:
                     self._show(scheduler.tenants)
                     break
         return generate_latest(self.registry)
+
+    def _show_gangs(self, gangs: Gangs) -> None:
+        self.gang_events.follow(gangs)
+        # A step may change the gangs meanwhile; then the next look is as good.
+        for _ in range(3):
+            with contextlib.suppress(RuntimeError):
+                states = collections.Counter(group.phase for group in gangs)
+                break
+        else:
+            return
+        for phase in Phase:
+            self.gangs.labels(phase.value).set(states[phase])
 
     def _show(self, tenants: Tenants) -> None:
         self.shares.clear()
@@ -166,6 +191,31 @@ class Metrics:
                 for line in lines:
                     log.error("cache: %s %s", kind, line)
         log.info("cache check: %d differences", number)
+
+
+class GangCounts(Collector):
+    """What happened to gangs so far, as the scheduler itself has counted it."""
+
+    _OUTCOMES: Final = ("placed", "unschedulable", "bound", "rolled_back", "timed_out", "preempted")
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._gangs: Gangs | None = None
+        registry.register(self)
+
+    def follow(self, gangs: Gangs) -> None:
+        """Show the counts of these gangs from now on."""
+        self._gangs = gangs
+
+    def collect(self) -> Iterable[Metric]:
+        """Return one counter with a sample per outcome, from 0."""
+        text = (
+            "Outcomes of gangs: placed and unschedulable are attempts, timed_out counts members that waited "
+            "too long in Permit, preempted the gangs that others were evicted for."
+        )
+        family = CounterMetricFamily("podium_gang_outcomes", text, labels=["outcome"])
+        for outcome in self._OUTCOMES:
+            family.add_metric([outcome], self._gangs.counts[outcome] if self._gangs is not None else 0)
+        return [family]
 
 
 class _Watching(Observer):
