@@ -2,12 +2,15 @@
 
 import itertools
 import random
+from collections import Counter
 
 import pytest
 from msgspec.structs import replace
+from podium._core import Engine
 from podium.api import VolcanoPodGroup
 from podium.api.gangs import ROLE_ANNOTATION
 from podium.cluster.simulated import Latency
+from podium.scheduler import loop
 
 from tests.scheduler.gangs.world import World, declared, gang, member, node, plain, with_minimum
 
@@ -311,6 +314,49 @@ def test_19_a_thousand_members_cost_a_few_operations_each():
     assert len(world.bound()) == 1000
     assert calls == 0
     assert scheduler.tries <= 1001
+
+
+class Counting:
+    """The core, and how many handles were passed to each operation of its queue."""
+
+    QUEUE = (
+        "enqueue",
+        "enqueue_gang",
+        "enqueue_surplus",
+        "dequeue",
+        "activate",
+        "put_back",
+        "settle",
+        "nominate",
+    )
+
+    def __init__(self, *args, **more):
+        self._core = Engine(*args, **more)
+        self.calls = Counter()
+
+    def __getattr__(self, name):
+        method = getattr(self._core, name)
+        if name not in self.QUEUE:
+            return method
+
+        def counted(*args):
+            self.calls[name] += len(args[0]) if isinstance(args[0], list) else 1
+            return method(*args)
+
+        return counted
+
+
+def test_19_queue_operations_of_a_thousand_members_that_fail_twice(monkeypatch):
+    monkeypatch.setattr(loop, "Engine", Counting)
+    world = World(node("small", gpu="8"))
+    world.apply(*gang("g", 1000)).settle()
+    world.apply(node("other", gpu="8")).until(20)
+    world.apply(*(node(f"n{number}", gpu="8") for number in range(130))).until(60)
+    assert len(world.bound()) == 1000
+    calls = world.scheduler.engine.calls
+    assert calls["put_back"] == 2
+    # Each failure takes the members' nominations away; all else is done once for the gang.
+    assert calls.total() <= 2 * 1000 + 10, calls
 
 
 def test_19_the_last_member_starts_an_attempt_at_once():
