@@ -191,6 +191,14 @@ class Sequence:
                 self._world.engine.set_node(msgspec.json.encode(step["node"]))
             case "deleteNode":
                 self._world.engine.remove_node(step["key"])
+            case "set":
+                # Every write has a version of its own, by which an equal object is news all the same.
+                meta = step["object"]["metadata"] | {"resourceVersion": str(number + 1)}
+                changed = msgspec.json.encode(step["object"] | {"metadata": meta})
+                self._world.engine.set(_WORLD[step["kind"]], changed)
+            case "delete":
+                namespace, _, name = step["key"].rpartition("/")
+                self._world.engine.remove(_WORLD[step["kind"]], namespace, name)
             case other:
                 raise AssertionError(f"no such step: {other}")
         return None

@@ -10,12 +10,16 @@ from tests.parity.generator.chooser import Chooser, chance, subset
 from tests.parity.generator.cluster import draw_cluster, make_demanding
 from tests.parity.generator.nodes import draw_node, draw_node_labels
 from tests.parity.generator.pods import bind, draw_pod
+from tests.parity.generator.restock import restock
 from tests.parity.generator.selectors import draw_pod_labels
 from tests.parity.generator.topology import REQUIRED, pod_terms
 from tests.parity.generator.world import TRAITS, Object, World, draw_traits
 
 # Families that a sequence plays less often than a judgement: they leave little to choose from.
 RARE = ("volumes", "limits", "features", "pins", "inline", "full", "ports")
+
+# Disks named in pods, on nodes that can attach only so many: what a class without claims reads of storage.
+DISKS = {"inline", "limits"}
 
 CANARY = {"release": "canary"}
 RACK = "example.com/rack"
@@ -25,10 +29,13 @@ def draw_tier_b(c: Chooser, name: str) -> Object:
     """A tier-B scenario."""
     drawn = draw_traits(c)
     traits = {trait for trait in TRAITS if trait in drawn and (trait not in RARE or chance(c, 35))}
+    if "contention" not in traits and chance(c, 10):
+        traits |= DISKS
     w = World(c, frozenset(traits), {"id": name, "tier": "B"})
     draw_cluster(w, nodes=_node_count(w))
     sequence = Sequence(w)
     sequence.draw()
+    w.scenario["steps"] = restock(w, sequence.steps)
     w.scenario["traits"] = sorted(w.traits | sequence.extra)
     return w.scenario
 

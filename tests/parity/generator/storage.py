@@ -33,35 +33,45 @@ def draw_storage(w: World) -> None:
     if w.has("limits"):
         for name in w.node_names():
             if not chance(w.c, 15):
-                w.add("csiNodes", _csi_node(w, name))
+                w.add("csiNodes", draw_csi_node(w, name))
 
 
 def _classes(w: World) -> None:
     for name, provisioner, mode in CLASSES:
-        storage_class: Object = {
-            "metadata": {"name": name},
-            "provisioner": provisioner,
-            "volumeBindingMode": mode,
-            "reclaimPolicy": "Delete",
-        }
-        if provisioner != NO_PROVISIONER and chance(w.c, 30):
-            values = some(w.c, words.ZONES, 2)
-            storage_class["allowedTopologies"] = [
-                {"matchLabelExpressions": [{"key": words.ZONE, "values": values}]}
-            ]
-        w.add("storageClasses", storage_class)
+        w.add("storageClasses", draw_class(w, name, provisioner, mode))
+
+
+def draw_class(w: World, name: str, provisioner: str, mode: str) -> Object:
+    """A class; where its volumes can be made."""
+    storage_class: Object = {
+        "metadata": {"name": name},
+        "provisioner": provisioner,
+        "volumeBindingMode": mode,
+        "reclaimPolicy": "Delete",
+    }
+    if provisioner != NO_PROVISIONER and chance(w.c, 30):
+        values = some(w.c, words.ZONES, 2)
+        storage_class["allowedTopologies"] = [
+            {"matchLabelExpressions": [{"key": words.ZONE, "values": values}]}
+        ]
+    return storage_class
 
 
 def _volumes(w: World) -> None:
     """Volumes nobody has claimed, each of another size: upstream breaks ties by the order of a map."""
     for _ in range(w.c.integer(0, 8 + len(w.node_names()))):
-        volume = draw_volume(w, w.c.pick((*("local",) * 7, "fast", "capped")))
-        if volume["spec"]["storageClassName"] == "local":
-            volume["spec"]["nodeAffinity"] = {"required": {"nodeSelectorTerms": [_reach(w)]}}
-            volume["metadata"]["labels"].pop(words.ZONE, None)
-        volume["spec"]["accessModes"] = w.c.pick((["ReadWriteOnce", "ReadWriteMany"], ["ReadWriteOncePod"]))
-        volume["status"] = {"phase": w.c.pick((*("Available",) * 8, "Released", "Pending"))}
-        w.add("persistentVolumes", volume)
+        w.add("persistentVolumes", draw_free_volume(w))
+
+
+def draw_free_volume(w: World) -> Object:
+    """A volume nobody has claimed."""
+    volume = draw_volume(w, w.c.pick((*("local",) * 7, "fast", "capped")))
+    if volume["spec"]["storageClassName"] == "local":
+        volume["spec"]["nodeAffinity"] = {"required": {"nodeSelectorTerms": [_reach(w)]}}
+        volume["metadata"]["labels"].pop(words.ZONE, None)
+    volume["spec"]["accessModes"] = w.c.pick((["ReadWriteOnce", "ReadWriteMany"], ["ReadWriteOncePod"]))
+    volume["status"] = {"phase": w.c.pick((*("Available",) * 8, "Released", "Pending"))}
+    return volume
 
 
 def draw_volume(w: World, storage_class: str) -> Object:
@@ -114,19 +124,23 @@ def _source(w: World, number: int) -> Object:
 def _capacities(w: World) -> None:
     """What can still be provisioned: mostly an object per zone, some for other classes, some that overlap."""
     for zone in (*words.ZONES, *subset(w.c, words.ZONES, 2)):
-        if chance(w.c, 10):
-            continue
-        number = w.number()
-        capacity: Object = {
-            "metadata": {"name": f"capacity-{number}", "namespace": "kube-system"},
-            "storageClassName": w.c.pick(("capped", "capped", "capped", "fast")),
-            "capacity": str(w.c.pick((2, 10, 5, 4, 3, 8, 20, 1)) * GI + number),
-        }
-        if not chance(w.c, 8):
-            capacity["nodeTopology"] = {"matchLabels": {words.ZONE: zone}}
-        if chance(w.c, 30):
-            capacity["maximumVolumeSize"] = str(w.c.pick((GI, 2 * GI)))
-        w.add("csiStorageCapacities", capacity)
+        if not chance(w.c, 10):
+            w.add("csiStorageCapacities", draw_capacity(w, zone))
+
+
+def draw_capacity(w: World, zone: str) -> Object:
+    """What can be provisioned in a zone, or anywhere."""
+    number = w.number()
+    capacity: Object = {
+        "metadata": {"name": f"capacity-{number}", "namespace": "kube-system"},
+        "storageClassName": w.c.pick(("capped", "capped", "capped", "fast")),
+        "capacity": str(w.c.pick((2, 10, 5, 4, 3, 8, 20, 1)) * GI + number),
+    }
+    if not chance(w.c, 8):
+        capacity["nodeTopology"] = {"matchLabels": {words.ZONE: zone}}
+    if chance(w.c, 30):
+        capacity["maximumVolumeSize"] = str(w.c.pick((GI, 2 * GI)))
+    return capacity
 
 
 def _drivers(w: World) -> None:
@@ -139,7 +153,8 @@ def _drivers(w: World) -> None:
         w.add("csiDrivers", {"metadata": {"name": name}, "spec": spec})
 
 
-def _csi_node(w: World, name: str) -> Object:
+def draw_csi_node(w: World, name: str) -> Object:
+    """What drivers there are on a node, and how many volumes it can attach."""
     drivers = []
     for driver in (*words.CSI_DRIVERS, GCE_DRIVER, EBS_DRIVER):
         if chance(w.c, 20):

@@ -55,10 +55,14 @@ type Step struct {
 	// Template and Name make the pod of "schedule": the template's object under another name and UID.
 	Template string `json:"template,omitempty"`
 	Name     string `json:"name,omitempty"`
-	// Key ("namespace/name") names the pod of "retry", "patchPod" and "deletePod", the node of "deleteNode".
+	// Key ("namespace/name") names the pod of "retry", "patchPod" and "deletePod", the node of "deleteNode", the object
+	// of "delete".
 	Key string `json:"key,omitempty"`
 	// Node is a whole object, for "addNode" and "updateNode".
 	Node *corev1.Node `json:"node,omitempty"`
+	// Kind ("persistentVolumes", …: a list of a scenario) and Object are for "set" and "delete" of an object of storage.
+	Kind   string          `json:"kind,omitempty"`
+	Object json.RawMessage `json:"object,omitempty"`
 	// Patch is a JSON merge patch (RFC 7386) for "patchPod".
 	Patch json.RawMessage `json:"patch,omitempty"`
 }

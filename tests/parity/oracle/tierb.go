@@ -84,6 +84,17 @@ func (q *sequence) change(step *Step) error {
 		return q.set("nodes", step.Node)
 	case "deleteNode":
 		return q.remove("nodes", step.Key)
+	case "set":
+		object, err := storageObject(step)
+		if err != nil {
+			return err
+		}
+		return q.set(step.Kind, object)
+	case "delete":
+		if _, err := newStorageObject(step.Kind); err != nil {
+			return err
+		}
+		return q.remove(step.Kind, step.Key)
 	}
 	return fmt.Errorf("no such op %q", step.Op)
 }
