@@ -54,6 +54,7 @@ RULES = {
     "change: Placed": "pods that come to a node are not noted",
     "change: Removed": "pods that leave a node are not noted",
     "change: Node": "changes of nodes are not noted",
+    "change: Storage": "changes of volumes, claims, classes and of what drivers say of nodes are not noted",
     "change: World": "changes of Services, owners and namespaces are not noted",
     "nominations": "nominations do not end what is remembered of failures",
     "failures: snapshot": "what is remembered of a failure outlives changes of nodes and pods",
