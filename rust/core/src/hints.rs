@@ -42,6 +42,16 @@ pub enum Happening<'a> {
     Detached,
 }
 
+impl<'a> Happening<'a> {
+    /// A node that came (no facts before) or changed, as it was and as it is; `None` for all else.
+    pub fn standing_node(&self) -> Option<(Option<&'a NodeFacts>, &'a NodeFacts)> {
+        match *self {
+            Happening::Node { before, after } => Some((before, after?)),
+            Happening::Claim { .. } | Happening::Detached => None,
+        }
+    }
+}
+
 /// The same as the caller tells it; the engine knows the node by itself.
 #[derive(Clone, Debug, Default)]
 pub struct Told {

@@ -272,11 +272,10 @@ class Gangs(Observer):
             self.counts["placed"] += 1
             group.message = group.nearest = ""
             group.error = False
+            group.move(Phase.PLACED)
             if held:
-                group.move(Phase.PLACED)
                 self._held[group.key] = group
             else:
-                group.move(Phase.PLACED)
                 # Nobody holds it in Permit.
                 group.phase = Phase.BINDING
             if group.ready or group.need or group.deadline is not None or group.object is not None:

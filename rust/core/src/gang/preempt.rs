@@ -1,11 +1,11 @@
 //! Pods of lower priority leave so that a whole group fits.
 
-use super::sparing::{Unit, Victims, make_room};
+use super::sparing::{Unit, Victims, make_room, units_of};
 use super::{GroupId, Request};
 use crate::engine::Engine;
 use crate::preempt::{sort_by_importance, split_by_budgets};
 use crate::snapshot::{PodId, Snapshot};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
 
 /// What a disruption budget means to a victim.
@@ -95,26 +95,9 @@ fn candidates(snap: &Snapshot, priority: i32, respect: RespectBudgets) -> (Vec<U
     sort_by_importance(snap, &mut pods);
     let (violating, _) = split_by_budgets(snap, &pods);
     let violating: FxHashSet<PodId> = violating.into_iter().collect();
-    let mut units: Vec<Unit> = Vec::new();
-    let mut of_group: FxHashMap<GroupId, usize> = FxHashMap::default();
-    for id in pods {
-        let Some(row) = snap.pods[id].row else {
-            continue;
-        };
-        let group = snap.groups.of(id);
-        let at = group.map_or(units.len(), |group| {
-            *of_group.entry(group).or_insert(units.len())
-        });
-        if at == units.len() {
-            let known = group.and_then(|group| snap.groups.get(group));
-            units.push(Unit {
-                pods: Vec::new(),
-                surplus: known.map_or(0, |known| known.surplus(&snap.pods)),
-                violates: false,
-            });
-        }
-        units[at].pods.push((id, row));
-        units[at].violates |= violating.contains(&id);
+    let mut units = units_of(snap, &pods);
+    for unit in &mut units {
+        unit.violates = unit.pods.iter().any(|(id, _)| violating.contains(id));
     }
     if respect == RespectBudgets::Always {
         units.retain(|unit| !unit.violates);

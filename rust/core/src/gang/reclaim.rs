@@ -1,12 +1,12 @@
 //! Pods of tenants above their share leave so that a whole group of a tenant below it fits.
 
-use super::sparing::{Unit, Victims, make_room};
+use super::sparing::{Unit, Victims, make_room, units_of};
 use super::{GroupId, Request};
 use crate::drf::Tenant;
 use crate::engine::Engine;
 use crate::reclaim::{Spared, is_fair, no_larger, offered, releases};
 use crate::snapshot::{PodId, Snapshot};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 impl Engine {
     /// Which pods of other tenants must go so that the group fits, under the conditions of
@@ -54,38 +54,17 @@ impl Claim<'_> {
         let mut pods = offered(snap, self.mine, on_nodes, self.spared);
         pods.reverse();
         let may: FxHashSet<PodId> = pods.iter().copied().collect();
-        let mut units: Vec<Unit> = Vec::new();
-        let mut of_group: FxHashMap<GroupId, usize> = FxHashMap::default();
-        for id in pods {
-            let Some(row) = snap.pods[id].row else {
-                continue;
-            };
-            let group = snap.groups.of(id);
-            if let Some(at) = group.and_then(|group| of_group.get(&group)) {
-                units[*at].pods.push((id, row));
-                continue;
-            }
-            let known = group.and_then(|group| snap.groups.get(group));
-            let surplus = known.map_or(0, |known| known.surplus(&snap.pods));
-            if let Some(group) = group {
-                of_group.insert(group, units.len());
-            }
-            units.push(Unit {
-                pods: vec![(id, row)],
-                surplus,
-                violates: false,
-            });
-        }
+        let mut units = units_of(snap, &pods);
         // Of a gang with a member that must stay there is no more to have than its surplus.
-        for (group, at) in of_group {
-            let known = snap.groups.get(group);
+        for unit in &mut units {
+            let group = snap.groups.of(unit.pods[0].0);
+            let known = group.and_then(|group| snap.groups.get(group));
             let mut holding = known
                 .into_iter()
                 .flat_map(|known| known.holding(&snap.pods));
             if !holding.all(|(id, _, _)| may.contains(&id)) {
-                let unit = &mut units[at];
-                unit.pods
-                    .drain(..unit.pods.len().saturating_sub(unit.surplus));
+                let kept = unit.pods.len().saturating_sub(unit.surplus);
+                unit.pods.drain(..kept);
             }
         }
         units.retain(|unit| !unit.pods.is_empty());

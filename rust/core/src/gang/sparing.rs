@@ -5,12 +5,12 @@
 
 use super::place::fill;
 use super::transaction::Transaction;
-use super::{Places, Request};
+use super::{GroupId, Places, Request};
 use crate::engine::Engine;
 use crate::filtering::{FEASIBLE, Filters};
 use crate::preempt::sort_by_importance;
-use crate::snapshot::{PodId, Row};
-use rustc_hash::FxHashSet;
+use crate::snapshot::{PodId, Row, Snapshot};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Placements that are tried in order to spare victims; beyond that they are spared only where the group
 /// leaves room for them as it stands.
@@ -35,6 +35,31 @@ pub(super) struct Unit {
     pub surplus: usize,
     /// Whether a budget wants to keep one of them.
     pub violates: bool,
+}
+
+/// Pods by who must leave together, in the order in which the first of each comes.
+pub(super) fn units_of(snap: &Snapshot, pods: &[PodId]) -> Vec<Unit> {
+    let mut units: Vec<Unit> = Vec::new();
+    let mut of_group: FxHashMap<GroupId, usize> = FxHashMap::default();
+    for id in pods.iter().copied() {
+        let Some(row) = snap.pods[id].row else {
+            continue;
+        };
+        let group = snap.groups.of(id);
+        let at = group.map_or(units.len(), |group| {
+            *of_group.entry(group).or_insert(units.len())
+        });
+        if at == units.len() {
+            let known = group.and_then(|group| snap.groups.get(group));
+            units.push(Unit {
+                pods: Vec::new(),
+                surplus: known.map_or(0, |known| known.surplus(&snap.pods)),
+                violates: false,
+            });
+        }
+        units[at].pods.push((id, row));
+    }
+    units
 }
 
 /// Who must leave so that the group fits, `leaving` gone in any case: as few units as can be, the first

@@ -26,11 +26,7 @@ impl Plugin for NodeDeclaredFeatures {
     }
 
     fn helped_by(&self, _: &Snapshot, _: &Pod, what: &Happening<'_>) -> bool {
-        let Happening::Node {
-            before: Some(before),
-            after: Some(after),
-        } = what
-        else {
+        let Some((Some(before), after)) = what.standing_node() else {
             return true;
         };
         before.info.features != after.info.features

@@ -40,11 +40,7 @@ impl Plugin for NodeUnschedulable {
     }
 
     fn helped_by(&self, _: &Snapshot, _: &Pod, what: &Happening<'_>) -> bool {
-        let Happening::Node {
-            before,
-            after: Some(after),
-        } = what
-        else {
+        let Some((before, after)) = what.standing_node() else {
             return true;
         };
         !after.info.unschedulable && before.is_none_or(|before| before.info.unschedulable)

@@ -31,11 +31,7 @@ impl Plugin for TaintToleration {
     }
 
     fn helped_by(&self, _: &Snapshot, pod: &Pod, what: &Happening<'_>) -> bool {
-        let Happening::Node {
-            before,
-            after: Some(after),
-        } = what
-        else {
+        let Some((before, after)) = what.standing_node() else {
             return true;
         };
         let bears = |facts: &NodeFacts| {

@@ -105,11 +105,7 @@ impl Plugin for InterPodAffinity {
     }
 
     fn helped_by(&self, _: &Snapshot, pod: &Pod, what: &Happening<'_>) -> bool {
-        let Happening::Node {
-            before,
-            after: Some(after),
-        } = what
-        else {
+        let Some((before, after)) = what.standing_node() else {
             return true;
         };
         let (terms, anti) = (

@@ -85,11 +85,7 @@ impl Plugin for NodeAffinity {
     }
 
     fn helped_by(&self, snap: &Snapshot, pod: &Pod, what: &Happening<'_>) -> bool {
-        let Happening::Node {
-            before,
-            after: Some(after),
-        } = what
-        else {
+        let Some((before, after)) = what.standing_node() else {
             return true;
         };
         let added = self.required.as_ref().is_none_or(|terms| {

@@ -75,11 +75,7 @@ impl Plugin for NodeResourcesFit {
     }
 
     fn helped_by(&self, _: &Snapshot, pod: &Pod, what: &Happening<'_>) -> bool {
-        let Happening::Node {
-            before,
-            after: Some(after),
-        } = what
-        else {
+        let Some((before, after)) = what.standing_node() else {
             return true;
         };
         // Upstream asks whether the pod would fit if it were alone there, ignored resources included.
