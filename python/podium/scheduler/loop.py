@@ -39,8 +39,8 @@ from podium.scheduler.extenders import Client, with_extenders
 from podium.scheduler.failures import Failures, Refusal
 from podium.scheduler.fit import Misfit, Statuses
 from podium.scheduler.gangs.cycle import NOBODY, Feasible, GangCycle
-from podium.scheduler.gangs.gangs import GROUP, Gangs
-from podium.scheduler.gangs.group import Group
+from podium.scheduler.gangs.gangs import Gangs
+from podium.scheduler.gangs.group import GROUP, Group
 from podium.scheduler.gangs.one_by_one import OneByOne, Outcome
 from podium.scheduler.handle import Services
 from podium.scheduler.hinting import Hints
@@ -151,13 +151,12 @@ class Scheduler:
         profiles, settings = self.config.profiles, self.config.podium.gangs
         aware = {p.scheduler_name for p in profiles if "Gang" in p.names("permit")}
         preempting = {p.scheduler_name for p in profiles if "DefaultPreemption" in p.names("postFilter")}
-        gangs = Gangs(self.engine, settings, aware.__contains__)
-        gangs.state, gangs.waiting = self.state, self.binder.waiting
+        gangs = Gangs(self.engine, settings, self.tenants, self.binder.waiting)
         if aware:
-            self.state.gangs = gangs
+            self.state.gangs = gangs.members(aware.__contains__)
             self._observers.append(gangs)
         if self.tenants is not None:
-            self.tenants.groups = gangs.queued
+            self.tenants.groups = gangs.turns.queued
         cycle = GangCycle(self.engine, self.state, gangs, self.failures, settings, frozenset(preempting))
         cycle.relief = self.relief
         return gangs, cycle
@@ -234,7 +233,7 @@ class Scheduler:
             done = self._cycles(min(room, left if left > 0 else _BATCH, _BATCH), now, actions)
             if done == 0:
                 # All minimums have had their turn.
-                if self.gangs.release_surplus(now):
+                if self.gangs.turns.release_surplus(now):
                     continue
                 break
             if self._preempting:
@@ -269,7 +268,7 @@ class Scheduler:
 
     def _take_requests(self, now: int, actions: list[Action]) -> None:
         """Apply what came from plugins and other threads, in order of arrival."""
-        self.gangs.permit()
+        self.gangs.permits.permit()
         self.binder.take_decisions(now, actions)
         changed = self._columns.take_changed()
         if changed:
@@ -483,7 +482,7 @@ class Scheduler:
 
     def _permit_together(self, group: Group, outcome: Outcome, now: int, actions: list[Action]) -> None:
         """Hold placed members in Permit until nothing else holds one; a refusal takes all of them back."""
-        hold, placed = self.gangs.wait_of(group), outcome.placed
+        hold, placed = self.gangs.permits.wait_of(group), outcome.placed
         self.gangs.given_nodes([each.entry for each in placed], held=True)
         for at, assumed in enumerate(placed):
             if not self._one_by_one.permit(outcome, assumed, hold, now, actions):
@@ -491,7 +490,7 @@ class Scheduler:
                 for earlier in reversed(placed[:at]):
                     if self.binder.of(earlier.entry.pod.metadata.uid) is earlier:
                         self.binder.take_back(earlier)
-                self.gangs.turned_away(group, [each.entry for each in placed])
+                self.gangs.permits.turned_away(group, [each.entry for each in placed])
                 return
         if outcome.refused is None:
             self.engine.settle(GROUP | group.handle)

@@ -7,8 +7,8 @@ from podium._core import Batch, Engine, GangEviction, Shortage
 from podium.cluster.port import Action, Preempt
 from podium.framework.config import GangSettings
 from podium.scheduler.failures import Failures, Refusal
-from podium.scheduler.gangs.gangs import GROUP, Gangs
-from podium.scheduler.gangs.group import Group, Phase
+from podium.scheduler.gangs.gangs import Gangs
+from podium.scheduler.gangs.group import GROUP, Group, Phase
 from podium.scheduler.gangs.one_by_one import Outcome
 from podium.scheduler.gangs.reserve import Reservation
 from podium.scheduler.observer import Attempt
@@ -188,4 +188,4 @@ class GangCycle:
         self._failures.requeue_at(GROUP | group.handle, refusal, now)
         group.move(Phase.BACKOFF if group.error else Phase.QUEUED)
         self._gangs.counts["unschedulable"] += 1
-        self._gangs.reported(group)
+        self._gangs.telling.report(group)

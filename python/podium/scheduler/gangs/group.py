@@ -23,6 +23,9 @@ from podium.api.gang_status import Standing
 from podium.api.gangs import Description, GangKey
 from podium.scheduler.state import Entry
 
+#: The bit that tells a gang's handle in the queue from a pod's.
+GROUP: Final = 1 << 31
+
 
 class Phase(StrEnum):
     """How far a gang has come."""

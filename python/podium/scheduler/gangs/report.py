@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from podium._core import Engine
 from podium.api.gangs import gang_of
-from podium.scheduler.gangs.gangs import GROUP, Gangs
-from podium.scheduler.gangs.group import Group, Phase
+from podium.scheduler.gangs.gangs import Gangs
+from podium.scheduler.gangs.group import GROUP, Group, Phase
 from podium.scheduler.state import State
 
 _WAITS = {Phase.QUEUED, Phase.BACKOFF}
@@ -59,7 +59,7 @@ def reports(gangs: Gangs, state: State, label: str) -> Sequence[GangReport]:
             name=group.name,
             min=group.minimum,
             bound=len(group.bound),
-            waiting=gangs.held_in_permit(group),
+            waiting=gangs.permits.number_of(group),
             missing=max(0, group.minimum - group.live - gated.get(group.name, 0)),
             state=group.phase.value,
             position=ranks.get(group.handle),

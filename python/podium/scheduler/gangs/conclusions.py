@@ -1,0 +1,90 @@
+"""What follows from all that happened to a gang: it waits for members, is queued, or is complete."""
+
+from dataclasses import dataclass
+
+from podium.scheduler.gangs.book import Book
+from podium.scheduler.gangs.descriptions import Descriptions
+from podium.scheduler.gangs.group import Group, Phase
+from podium.scheduler.gangs.healing import Healing
+from podium.scheduler.gangs.permits import Permits
+from podium.scheduler.gangs.telling import Telling
+from podium.scheduler.gangs.turns import Turns
+
+
+@dataclass(slots=True)
+class Conclusions:
+    """Draws conclusions, once for all that happened."""
+
+    book: Book
+    telling: Telling
+    descriptions: Descriptions
+    permits: Permits
+    turns: Turns
+    healing: Healing
+
+    def settle(self, now: int) -> None:
+        """Draw all that are to be drawn, and those that follow from them."""
+        book = self.book
+        while book.dirty:
+            dirty, book.dirty = book.dirty, {}
+            for key, group in dirty.items():
+                if book.groups.get(key) is group:
+                    self.conclude(group, now)
+
+    def conclude(self, group: Group, now: int) -> None:
+        """Draw those about one gang."""
+        if not group.members:
+            self._end(group)
+            return
+        if group.signature is None:
+            self.descriptions.describe(group)
+        if group.bound or group.deadline is not None:
+            self.healing.watch(group, now)
+        if group.phase is Phase.ROLLING_BACK and (group.bound or group.leaving):
+            return
+        problem, need, ready = group.description.problem, group.need, group.ready
+        if problem:
+            self._hold_back(group, problem)
+        elif need == 0:
+            self._complete(group)
+        elif not group.placed and ready < need:
+            self._hold_back(group, f"{group.live} of {group.minimum} members exist")
+        elif ready:
+            self.turns.enqueue(group, now)
+        else:
+            self.turns.dequeue(group)
+        self.telling.remind(group, now)
+        self.telling.report(group)
+
+    def _hold_back(self, group: Group, why: str) -> None:
+        self.turns.dequeue(group)
+        group.message = why
+        group.nearest = ""
+        if group.placed:
+            return
+        group.move(Phase.GATED)
+        for entry in group.pending():
+            entry.message = f"gang {group.name}: {why}"
+        if group.description.problem:
+            self.telling.emit(group, "Warning", "GangRefused", why)
+
+    def _complete(self, group: Group) -> None:
+        if len(group.bound) + (len(group.succeeded) if group.floor else 0) >= group.minimum:
+            if group.phase is not Phase.BOUND:
+                self.book.counts["bound"] += 1
+                note = f"{len(group.bound)} of {group.minimum} members are bound"
+                self.telling.emit(group, "Normal", "GangBound", note)
+            group.floor = group.minimum
+            group.failures.clear()
+            group.message = group.nearest = ""
+            group.move(Phase.BOUND)
+            self.turns.dequeue(group)
+        if group.ready:
+            self.turns.let_go_alone(group)
+
+    def _end(self, group: Group) -> None:
+        self.turns.dequeue(group)
+        self.book.remove(group)
+        self.healing.forget(group)
+        self.telling.forget(group)
+        self.permits.forget(group)

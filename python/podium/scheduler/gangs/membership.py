@@ -1,0 +1,191 @@
+"""Who is in which gang: pods come, change and go, and so do the objects that declare gangs."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from podium.api import Object, Pod, PriorityClass
+from podium.api.gangs import WAY_OF, GangKey, gang_of
+from podium.scheduler.gangs.book import Book
+from podium.scheduler.gangs.conclusions import Conclusions
+from podium.scheduler.gangs.group import Group
+from podium.scheduler.gangs.members import signature
+from podium.scheduler.state import Entry
+
+
+@dataclass(slots=True)
+class Membership:
+    """Hears of pods and objects from the state; what follows is a matter of the conclusions."""
+
+    book: Book
+    conclusions: Conclusions
+    is_gang_aware: Callable[[str], bool]
+    """Whether the profile of a scheduler name knows gangs."""
+    _objects: dict[GangKey, Object] = field(default_factory=dict)
+
+    def take(self, entries: Sequence[Entry], leaders: Sequence[Pod], now: int) -> Iterator[Sequence[Entry]]:
+        """Let new pods join their gangs; yields runs of those that are in none.
+
+        A gang is queued where its first member stands among them, so both keep the order of appearance.
+
+        Args:
+            entries: the pods.
+            leaders: one of each template among them: without a gang among these there is none.
+            now: the time.
+
+        """
+        book, label = self.book, self.book.settings.label
+        if all(gang_of(pod, label) is None for pod in leaders):
+            yield entries
+            return
+        alone = []
+        fresh: dict[GangKey, list[Entry]] = {}
+        firsts: dict[GangKey, int] = {}
+        for entry in entries:
+            key = gang_of(entry.pod, label)
+            if key is None or not self.is_gang_aware(entry.pod.spec.scheduler_name):
+                alone.append(entry)
+                continue
+            members = fresh.get(key)
+            if members is None:
+                fresh[key], firsts[key] = [entry], len(alone)
+            else:
+                members.append(entry)
+        for key, members in fresh.items():
+            self._join(key, members)
+        done = 0
+        conclude = self.conclusions.conclude
+        for key, first in firsts.items():
+            if first > done:
+                yield alone[done:first]
+                done = first
+            group = book.dirty.pop(key, None)
+            if group is not None:
+                conclude(group, now)
+        if done < len(alone):
+            yield alone[done:]
+
+    def joined(self, entry: Entry) -> None:
+        """Let a pod that is on a node join its gang."""
+        key = gang_of(entry.pod, self.book.settings.label)
+        if key is not None and self.is_gang_aware(entry.pod.spec.scheduler_name):
+            self._join(key, [entry])
+
+    def _join(self, key: GangKey, entries: list[Entry]) -> None:
+        group = self.book.groups.get(key)
+        if group is None:
+            group = self._begin(key)
+        for entry in entries:
+            entry.group = group
+            uid = entry.pod.metadata.uid
+            group.members[uid] = entry
+            if group.signature is not None and signature(entry.pod, self.book.settings) != group.signature:
+                group.signature = None
+            if entry.pod.metadata.deletion_timestamp:
+                group.leaving.add(uid)
+            elif entry.node is not None:
+                group.placed.add(uid)
+                group.bound.add(uid)
+        self.conclusions.descriptions.enter(group, entries)
+        group.woken = True
+        self.book.dirty[key] = group
+
+    def _begin(self, key: GangKey) -> Group:
+        handle = self.book.engine.add_group()
+        declared = self._objects.get(key)
+        uid = str(key) if declared is None else declared.metadata.uid
+        group = Group(key, handle, uid, declared)
+        self.book.add(group)
+        return group
+
+    def changed(self, entry: Entry, old: Pod) -> None:
+        """Look at a member whose object changed."""
+        group, book = entry.group, self.book
+        key = gang_of(entry.pod, book.settings.label)
+        if group is None or key != group.key:
+            if group is not None:
+                self._leave(group, entry)
+                book.engine.leave_group(entry.handle)
+                entry.group = None
+            if key is not None and self.is_gang_aware(entry.pod.spec.scheduler_name):
+                book.engine.dequeue(entry.handle)
+                self._join(key, [entry])
+            return
+        uid = entry.pod.metadata.uid
+        if entry.pod.metadata.deletion_timestamp and uid not in group.leaving:
+            group.leaving.add(uid)
+            group.placed.discard(uid)
+            group.bound.discard(uid)
+            book.dirty[group.key] = group
+        elif entry.pod.spec.node_name and uid not in group.bound and uid not in group.leaving:
+            group.placed.add(uid)
+            group.bound.add(uid)
+            self.conclusions.turns.drop_surplus(group, uid)
+            book.dirty[group.key] = group
+        if signature(entry.pod, book.settings) != signature(old, book.settings):
+            group.signature = None
+            group.woken = True
+            book.dirty[group.key] = group
+
+    def left(self, entry: Entry, phase: str) -> None:
+        """Let go of a member that is gone, or ended in ``phase``."""
+        group = entry.group
+        if group is None:
+            return
+        uid = entry.pod.metadata.uid
+        if phase == "Succeeded" and (uid in group.bound or uid in group.leaving):
+            group.succeeded.add(uid)
+        elif phase == "Failed":
+            group.failed.add(uid)
+        self._leave(group, entry)
+
+    def _leave(self, group: Group, entry: Entry) -> None:
+        uid = entry.pod.metadata.uid
+        group.members.pop(uid, None)
+        for uids in (group.placed, group.bound, group.leaving):
+            uids.discard(uid)
+        group.failures.pop(uid, None)
+        self.conclusions.turns.drop_surplus(group, uid)
+        self.book.dirty[group.key] = group
+        if not group.bound:
+            self.conclusions.permits.reject(group, f"member {entry.pod.metadata.name} is gone")
+
+    def observe(self, item: Object, *, gone: bool = False) -> None:
+        """Look at an object that may declare a gang or say what a priority class is worth."""
+        if isinstance(item, PriorityClass):
+            self.conclusions.descriptions.classes[item.metadata.name] = item
+            return
+        way = WAY_OF.get(type(item))
+        if way is None:
+            return
+        key = GangKey(way, item.metadata.namespace, item.metadata.name)
+        old = self._objects.get(key)
+        if gone:
+            self._objects.pop(key, None)
+        else:
+            self._objects[key] = item
+        group = self.book.groups.get(key)
+        if group is None:
+            return
+        if not gone and old is not None and _asks_alike(old, item):
+            # Its status changed, which this scheduler wrote itself: that is no reason to try it again.
+            group.object = item
+            return
+        if not gone and item.metadata.uid != group.uid:
+            group.uid = item.metadata.uid
+            group.epoch += 1
+            group.reported = None
+        group.object = None if gone else item
+        group.signature = None
+        group.woken = True
+        self.book.dirty[key] = group
+
+    def settle(self, now: int) -> None:
+        """Draw the conclusions of all that was heard."""
+        self.conclusions.settle(now)
+
+
+def _asks_alike(old: Object, new: Object) -> bool:
+    """Whether two versions of a PodGroup are of one group and ask for the same."""
+    return old.metadata.uid == new.metadata.uid and bool(
+        getattr(old, "spec", None) == getattr(new, "spec", None)
+    )

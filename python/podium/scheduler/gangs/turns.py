@@ -1,0 +1,100 @@
+"""Gangs in the queue, as one entity each, and the members that go alone since the minimum needs no more."""
+
+from dataclasses import dataclass, field
+
+from podium.scheduler.ages import creation_time
+from podium.scheduler.gangs.book import Book
+from podium.scheduler.gangs.group import GROUP, Group, Phase
+from podium.scheduler.gangs.permits import Permits
+from podium.scheduler.state import Entry
+from podium.scheduler.tenants import Tenants
+
+
+class Waiting:
+    """A gang in the queue, with a member that stands for it where its tenant is in question."""
+
+    __slots__ = ("handle", "pod")
+
+    def __init__(self, group: Group) -> None:
+        self.handle = GROUP | group.handle
+        self.pod = next(iter(group.members.values())).pod
+
+
+@dataclass(slots=True)
+class Turns:
+    """Puts gangs into the queue, back into it and out of it."""
+
+    book: Book
+    permits: Permits
+    tenants: Tenants | None
+    _surplus: dict[str, Entry] = field(default_factory=dict)
+    """Members that are to be queued on their own once all minimums have had their turn."""
+
+    def enqueue(self, group: Group, now: int) -> None:
+        """Have a gang tried: it is new, its attempt is over, or something happened that can help it."""
+        engine = self.book.engine
+        self._take_back_surplus(group)
+        at = GROUP | group.handle
+        if not group.queued:
+            group.queued = True
+            group.move(Phase.QUEUED)
+            engine.enqueue_gang(group.handle, now, self._created(group), bool(group.placed))
+            if self.tenants is not None:
+                self.tenants.assign([Waiting(group)])
+        elif engine.pool(at) == "in_flight":
+            if not self.permits.holds_any(group):
+                # All its bindings have come back and some failed: an error, so it rests for a while.
+                group.move(Phase.BACKOFF)
+                if not group.bound:
+                    group.epoch += 1
+                    self.book.counts["rolled_back"] += 1
+                engine.put_back(at, now)
+        elif group.woken:
+            engine.activate(at)
+            group.move(Phase.QUEUED)
+        group.woken = False
+
+    def _created(self, group: Group) -> int:
+        """Return the age of the oldest member, which decides only between tenants."""
+        if self.tenants is None:
+            return 0
+        return min(creation_time(entry.pod) for entry in group.members.values())
+
+    def dequeue(self, group: Group) -> None:
+        """Take a gang out of the queue."""
+        if group.queued:
+            self.book.engine.dequeue(GROUP | group.handle)
+            group.queued = False
+
+    def queued(self) -> list[Waiting]:
+        """Return the gangs in the queue, for their tenants."""
+        return [Waiting(group) for group in self.book.groups.values() if group.queued]
+
+    def let_go_alone(self, group: Group) -> None:
+        """Let the members that the minimum does not need be tried on their own."""
+        for entry in group.pending():
+            uid = entry.pod.metadata.uid
+            if uid not in group.surplus:
+                group.surplus.add(uid)
+                if self.book.engine.pool(entry.handle) is None:
+                    self._surplus[uid] = entry
+
+    def _take_back_surplus(self, group: Group) -> None:
+        """Let members that are needed again go with their gang."""
+        for uid in group.surplus - group.placed:
+            self.drop_surplus(group, uid)
+            self.book.engine.dequeue(group.members[uid].handle)
+
+    def drop_surplus(self, group: Group, uid: str) -> None:
+        """Forget that a member went alone."""
+        group.surplus.discard(uid)
+        self._surplus.pop(uid, None)
+
+    def release_surplus(self, now: int) -> bool:
+        """Queue members beyond the minimums, now that all minimums have had their turn."""
+        if not self._surplus:
+            return False
+        handles = [entry.handle for entry in self._surplus.values()]
+        self._surplus.clear()
+        self.book.engine.enqueue_surplus(handles, now)
+        return True
