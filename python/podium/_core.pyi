@@ -494,8 +494,18 @@ class Engine:
     def set_pod_events(self, added: int, deleted: int, /) -> None:
         """Set the event bits that the core itself announces."""
 
-    def announce(self, pod: int, event: int, now: int, spared: Sequence[tuple[int, int]] = ()) -> int:
-        """Tell the queue of something that happened to a pod on a node; returns how many pods it woke."""
+    def announce(
+        self,
+        pod: int,
+        event: int,
+        now: int,
+        spared: Sequence[tuple[int, int]] = (),
+        gang: int | None = None,
+    ) -> int:
+        """Tell the queue of something that happened to a pod on a node; returns how many pods it woke.
+
+        The pod itself does not hear of it, nor does ``gang`` while it is in flight: it is their own doing.
+        """
 
     def enqueue(self, pod: int, since: int, gated: bool, created: int | None = None) -> None: ...
     def enqueue_many(

@@ -19,8 +19,8 @@ class Listener(Observer):
     def bound(self, entries):
         self.told += [("bound", entry.pod.metadata.name, entry.node) for entry in entries]
 
-    def rolled_back(self, entry, node, reason):
-        self.told.append(("rolled back", entry.pod.metadata.name, reason))
+    def rolled_back(self, entry, node, why):
+        self.told.append(("rolled back", entry.pod.metadata.name, why.message))
 
 
 class World:

@@ -26,8 +26,8 @@ class Log(Observer):
     def bound(self, entries):
         self.ends += [("bound", entry.pod.metadata.name, entry.node) for entry in entries]
 
-    def rolled_back(self, entry, node, reason):
-        self.ends.append(("rolled back", entry.pod.metadata.name, reason))
+    def rolled_back(self, entry, node, why):
+        self.ends.append(("rolled back", entry.pod.metadata.name, why.message))
 
 
 #: Point -> what a plugin that was told nothing answers.

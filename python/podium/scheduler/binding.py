@@ -325,7 +325,7 @@ class Binder:
 
     def roll_back(self, assumed: Assumed, why: Refusal, now: int, actions: list[Action]) -> None:
         """Undo what was done for a pod that was given a node, and put it back."""
-        entry, began = assumed.entry, assumed.phase is not Phase.ASSUMED
+        entry, phase = assumed.entry, assumed.phase
         self._withdraw(assumed)
         if entry.pod.spec.node_name:
             # Somebody else has bound it: it is where it is, and waits for nothing.
@@ -333,10 +333,10 @@ class Binder:
         entry.node = None
         self._engine.forget(entry.handle)
         self._failures.put_back(entry, why, now, actions)
-        if began:
-            self._state.announce(entry, _POD_DELETED, now)
+        if phase is not Phase.ASSUMED:
+            self._state.announce(entry, _POD_DELETED, now, own=phase is Phase.WAITING)
             for observer in self._observers:
-                observer.rolled_back(entry, assumed.node, why.message)
+                observer.rolled_back(entry, assumed.node, why)
 
     def take_back(self, assumed: Assumed) -> None:
         """Undo a place in the cycle in which its wait began: nobody has seen it yet, so no event tells."""
@@ -358,7 +358,7 @@ class Binder:
         if assumed is not None:
             self._withdraw(assumed)
             for observer in self._observers:
-                observer.rolled_back(entry, assumed.node, "the pod is gone")
+                observer.rolled_back(entry, assumed.node, Refusal("error", "the pod is gone"))
         for observer in self._observers:
             observer.gone(entry)
 

@@ -151,7 +151,13 @@ class Scheduler:
         profiles, settings = self.config.profiles, self.config.podium.gangs
         aware = {p.scheduler_name for p in profiles if "Gang" in p.names("permit")}
         preempting = {p.scheduler_name for p in profiles if "DefaultPreemption" in p.names("postFilter")}
-        gangs = Gangs(self.engine, settings, self.tenants, self.binder.waiting)
+        gangs = Gangs(
+            self.engine,
+            settings,
+            self.binder.waiting,
+            requeue=self.failures.requeue_at,
+            tenants=self.tenants,
+        )
         if aware:
             self.state.gangs = gangs.members(aware.__contains__)
             self._observers.append(gangs)
@@ -492,8 +498,6 @@ class Scheduler:
                         self.binder.take_back(earlier)
                 self.gangs.permits.turned_away(group, [each.entry for each in placed])
                 return
-        if outcome.refused is None:
-            self.engine.settle(GROUP | group.handle)
         self.observer.placed([each.entry for each in placed], [each.node for each in placed])
         if self.observer.detailed:
             self._show(outcome)

@@ -2,11 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from podium.scheduler.state import Entry
+
+if TYPE_CHECKING:
+    from podium.scheduler.failures import Refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,7 @@ class Observer:
     def bound(self, entries: Sequence[Entry]) -> None:
         """Look at pods that are bound to ``entry.node`` now."""
 
-    def rolled_back(self, entry: Entry, node: str, reason: str) -> None:
+    def rolled_back(self, entry: Entry, node: str, why: "Refusal") -> None:
         """Look at a pod that had a node, waited or was being bound, and has lost it."""
 
     def gone(self, entry: Entry) -> None:

@@ -399,10 +399,14 @@ class State:
         """Return a spec as JSON."""
         return self._arrivals.encoded(spec)
 
-    def announce(self, entry: Entry, event: int, now: int) -> None:
-        """Tell the queue of something that happened to a pod on a node, or that left one."""
+    def announce(self, entry: Entry, event: int, now: int, *, own: bool = False) -> None:
+        """Tell the queue of something that happened to a pod on a node, or that left one.
+
+        ``own``: the pod goes back with its gang, to which that is no reason to be tried again.
+        """
         change = (entry.pod, None) if event == _POD_DELETED else (None, entry.pod)
-        self.engine.announce(entry.handle, event, now, self._spared(event, change))
+        gang = entry.group.handle if own and entry.group is not None else None
+        self.engine.announce(entry.handle, event, now, self._spared(event, change), gang)
         self._ask_gates(event, now)
 
     def _tell(

@@ -564,13 +564,14 @@ impl Engine {
     /// Tells the queue of something that happened to a pod on a node (or that it left one): parked pods
     /// come back if a plugin that rejected them can see the difference. To the pod itself it is no news.
     pub fn announce(&mut self, pod: PodId, event: Bits, now: Nanos) -> usize {
-        self.announce_sparing(pod, event, now, &Spared::default())
+        self.announce_sparing((pod, None), event, now, &Spared::default())
     }
 
-    /// The same, but for pods of which the caller's hints say that it is nothing to them.
+    /// The same, but for pods of which the caller's hints say that it is nothing to them, and for a gang in
+    /// flight whose own doing it is.
     pub fn announce_sparing(
         &mut self,
-        pod: PodId,
+        (pod, gang): (PodId, Option<Entity>),
         event: Bits,
         now: Nanos,
         spared: &Spared,
@@ -591,8 +592,8 @@ impl Engine {
             ..
         } = self;
         let parts: Parts<'_> = (snap, profiles, plugin_bits);
-        queue.event_but(Some(pod.into()), event, now, |bit, parked| {
-            if spares(spared, concerns, bit, parked) {
+        queue.event_but((Some(pod.into()), gang), event, now, |bit, parked| {
+            if spares(spared, (&*snap, &*concerns), bit, parked) {
                 return false;
             }
             if plugin_bits.get(bit as usize).is_some_and(|n| &**n == DRF) {

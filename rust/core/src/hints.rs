@@ -99,10 +99,10 @@ impl Engine {
             None => None,
         };
         let parts = (&self.snap, &*self.profiles, &*self.plugin_bits);
-        let concerns = &self.concerns;
+        let known = (&self.snap, &self.concerns);
         self.queue.event(event, now, |bit, parked| {
             told.deaf >> bit & 1 == 0
-                && !spares(spared, concerns, bit, parked)
+                && !spares(spared, known, bit, parked)
                 && happening
                     .as_ref()
                     .is_none_or(|what| helps(parts, what, bit, parked))

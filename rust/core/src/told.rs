@@ -2,8 +2,9 @@
 //! table, and only rows that have changed since are asked for.
 
 use crate::engine::{Engine, Outcome, Stopped};
+use crate::gang::GroupId;
 use crate::queue::{Bits, Entity, Nanos};
-use crate::snapshot::{PodId, Question, Row, TableId};
+use crate::snapshot::{PodId, Question, Row, Snapshot, TableId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What the caller's plugins mean to a pod.
@@ -24,10 +25,12 @@ pub type KindId = u32;
 pub type Spared = FxHashSet<(u32, KindId)>;
 
 impl Engine {
-    /// One pod of each kind that is parked because a plugin of the caller's rejected it, and waits for the event.
+    /// One pod of each kind that is parked because a plugin of the caller's rejected it, or its gang, and waits
+    /// for the event.
     pub fn parked_kinds(&self, plugin: u32, event: Bits) -> Vec<PodId> {
         let mut seen = FxHashSet::default();
-        let pods = self.queue.parked_by(plugin, event).filter_map(Entity::pod);
+        let parked = self.queue.parked_by(plugin, event);
+        let pods = parked.flat_map(|entity| waiting(&self.snap, entity));
         pods.filter(|pod| self.kind(*pod).is_some_and(|kind| seen.insert(kind)))
             .collect()
     }
@@ -105,16 +108,26 @@ pub(crate) struct Caller {
     pub(crate) kind: KindId,
 }
 
-/// Whether a hint says that what woke others is nothing to this pod.
+/// Whether a hint says that what woke others is nothing to this pod, or gang.
 pub(crate) fn spares(
     spared: &Spared,
-    concerns: &FxHashMap<PodId, Caller>,
+    (snap, concerns): (&Snapshot, &FxHashMap<PodId, Caller>),
     plugin: u32,
     parked: Entity,
 ) -> bool {
-    !spared.is_empty()
-        && parked
-            .pod()
-            .and_then(|pod| concerns.get(&pod))
-            .is_some_and(|caller| spared.contains(&(plugin, caller.kind)))
+    let is_spared = |pod: PodId| {
+        let caller = concerns.get(&pod);
+        caller.is_some_and(|caller| spared.contains(&(plugin, caller.kind)))
+    };
+    !spared.is_empty() && waiting(snap, parked).into_iter().all(is_spared)
+}
+
+/// The pods that an entity in the queue stands for.
+fn waiting(snap: &Snapshot, entity: Entity) -> Vec<PodId> {
+    let members = |group| snap.groups.get(GroupId(group));
+    match (entity.pod(), entity.number().and_then(members)) {
+        (Some(pod), _) => vec![pod],
+        (None, Some(group)) => group.without_node(&snap.pods).map(|(pod, _)| pod).collect(),
+        (None, None) => Vec::new(),
+    }
 }

@@ -237,17 +237,19 @@ impl Engine {
     }
 
     /// Something happened to a pod on a node.
-    #[pyo3(signature = (pod, event, now, spared = Vec::new()))]
+    #[pyo3(signature = (pod, event, now, spared = Vec::new(), gang = None))]
     fn announce(
         &self,
         pod: u32,
         event: u64,
         now: Nanos,
         spared: Vec<(u32, u32)>,
+        gang: Option<u32>,
     ) -> PyResult<usize> {
         let mut engine = self.lock()?;
         let id = Self::pod(&engine, pod)?;
-        Ok(engine.announce_sparing(id, event, now, &spared.into_iter().collect()))
+        let own = (id, gang.map(Entity::group));
+        Ok(engine.announce_sparing(own, event, now, &spared.into_iter().collect()))
     }
 
     /// Queues pods that were just added, in this order. `created` has their ages, where the order is fair.

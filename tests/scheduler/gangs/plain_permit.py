@@ -76,7 +76,7 @@ class PlainPermit(Observer):
         self._events()
         return True
 
-    def rolled_back(self, entry, node, reason):
+    def rolled_back(self, entry, node, why):
         members = self.members.pop(entry.pod.metadata.labels[LABEL], set())
         for held in list(self.scheduler.binder.waiting):
             if held.pod.metadata.uid in members:

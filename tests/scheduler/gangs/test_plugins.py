@@ -6,10 +6,13 @@ import threading
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
+from podium.api import ObjectMeta, StorageClass
 from podium.api.gangs import GangKey, Way
 from podium.cluster.port import Removed
 from podium.cluster.simulated import SECOND
-from podium.framework import Plugin, Status
+from podium.framework import Action, ClusterEvent, EventRegistration, Hint, Plugin, Resource, Status
+from podium.scheduler.gangs.group import GROUP
 from podium.testing import make_node, make_pod
 
 from tests.scheduler.gangs.world import LABEL, MINIMUM
@@ -35,6 +38,10 @@ def group_of(world, name="g"):
 
 def held(world):
     return [pod.pod.metadata.name for pod in world.scheduler.binder.waiting]
+
+
+def pool_of(world, name="g"):
+    return world.scheduler.engine.pool(GROUP | group_of(world, name).handle)
 
 
 def waits(seconds=30.0, only="g-1"):
@@ -84,7 +91,8 @@ def test_a_member_that_is_refused_while_all_wait_takes_them_back_at_once():
     world.add(make_pod("other").request(cpu="2").build()).step(0)
     assert world.scheduler.engine.columns().pod_count().sum() == 0
     assert held(world) == []
-    assert group_of(world).phase.value == "Backoff"
+    assert pool_of(world) == "unschedulable"
+    assert "member g-1 was turned away: 0/1 nodes are available: 1 never mind." in group_of(world).message
 
 
 def test_a_member_that_permit_refuses_holds_nobody():
@@ -119,6 +127,98 @@ def test_20_time_is_over_when_it_was_said_to_be(seconds):
     assert (bound(world), held(world)) == ([], [])
     assert world.scheduler.engine.columns().pod_count().sum() == 0
     assert world.scheduler.gangs.counts["timed_out"] >= 1
+
+
+def holding(events, seconds=30.0):
+    """Return a plugin that holds each pod once, and waits for some events when its time is over."""
+    seen = set()
+
+    def permit(self, state, pod, node_name):
+        first = pod.metadata.name not in seen
+        seen.add(pod.metadata.name)
+        return Status.wait(seconds, "hold on") if first else None
+
+    made = plugin("Holds", [], points=("permit",), permit=permit)
+    made.events_to_register = lambda self: events
+    return made
+
+
+def times_out(world, seconds=30):
+    world.add(*gang()).run()
+    assert len(held(world)) == 3
+    world.run(until=seconds)
+    return world
+
+
+CLASS_ADDED = ClusterEvent(Resource.STORAGE_CLASS, Action.ADD)
+SOME_CLASS = StorageClass(metadata=ObjectMeta(name="fast"), provisioner="example.com/disk")
+
+
+def test_a_gang_whose_time_in_permit_is_over_waits_for_what_its_plugin_registered():
+    world = times_out(World(holding([EventRegistration(CLASS_ADDED)])))
+    assert (held(world), pool_of(world), group_of(world).phase.value) == ([], "unschedulable", "Queued")
+    assert "rejected due to timeout after waiting 30s at plugin Holds" in group_of(world).message
+    assert "rejected due to timeout" in world.message_of(member(0))
+    world.cluster.apply([make_node("n3").capacity(cpu="8", pods="99").build()])
+    world.run(until=100)
+    assert (bound(world), pool_of(world)) == ([], "unschedulable")
+    world.cluster.apply([SOME_CLASS])
+    world.run(until=150)
+    assert bound(world) == ["g-0", "g-1", "g-2"]
+
+
+def test_its_hint_is_asked_before_it_comes_back():
+    asked = []
+
+    def hint(pod, old, new):
+        asked.append((pod.metadata.name, new.metadata.name))
+        return Hint.QUEUE if new.metadata.name == "fast" else Hint.SKIP
+
+    world = times_out(World(holding([EventRegistration(CLASS_ADDED, hint)])))
+    world.cluster.apply([replace(SOME_CLASS, metadata=ObjectMeta(name="slow"))])
+    world.run(until=100)
+    assert (bound(world), pool_of(world)) == ([], "unschedulable")
+    world.cluster.apply([SOME_CLASS])
+    world.run(until=150)
+    assert bound(world) == ["g-0", "g-1", "g-2"]
+    # Members that are alike are asked about once.
+    assert asked == [("g-0", "slow"), ("g-0", "fast")]
+
+
+def test_it_comes_back_by_itself_when_it_has_been_parked_for_five_minutes():
+    world = times_out(World(holding([EventRegistration(CLASS_ADDED)])))
+    world.run(until=320)
+    assert bound(world) == []
+    world.run(until=400)
+    assert bound(world) == ["g-0", "g-1", "g-2"]
+
+
+def test_what_happened_while_it_waited_counts():
+    world = World(holding([EventRegistration(CLASS_ADDED)]))
+    world.add(*gang()).run()
+    world.cluster.apply([SOME_CLASS])
+    world.run(until=35)
+    assert bound(world) == ["g-0", "g-1", "g-2"]
+
+
+def test_when_the_time_of_the_gang_itself_is_over_room_that_is_made_brings_it_back():
+    world = World(holding([], seconds=10_000), settings="gangs: {permitTimeout: 60s}")
+    times_out(world, 60)
+    assert pool_of(world) == "unschedulable"
+    assert "at plugin Gang" in group_of(world).message
+    world.cluster.apply([make_node("n3").capacity(cpu="8", pods="99").build()])
+    world.run(until=100)
+    assert bound(world) == ["g-0", "g-1", "g-2"]
+
+
+def test_a_gang_that_still_has_enough_members_when_one_is_deleted_is_tried_again():
+    world = World(holding([EventRegistration(CLASS_ADDED)]))
+    pods = gang(3, minimum=2)
+    world.add(*pods).run()
+    assert len(held(world)) == 3
+    world.remove(pods[0])
+    world.run(until=5)
+    assert bound(world) == ["g-1", "g-2"]
 
 
 @pytest.mark.parametrize("early", [-1, 0, 1])

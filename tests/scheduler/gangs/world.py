@@ -96,7 +96,7 @@ class Log(Observer):
     def bound(self, entries):
         self.binds += len(entries)
 
-    def rolled_back(self, entry, node, reason):
+    def rolled_back(self, entry, node, why):
         self.rollbacks += 1
 
     def attempted(self, attempt):

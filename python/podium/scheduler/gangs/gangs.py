@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from podium._core import Engine
 from podium.cluster.port import Action
 from podium.framework.config import GangSettings
+from podium.scheduler.failures import Refusal
 from podium.scheduler.gangs.book import Book
 from podium.scheduler.gangs.conclusions import Conclusions
 from podium.scheduler.gangs.descriptions import Descriptions
@@ -20,7 +21,7 @@ from podium.scheduler.gangs.healing import Healing
 from podium.scheduler.gangs.membership import Membership
 from podium.scheduler.gangs.permits import Permits
 from podium.scheduler.gangs.telling import Telling
-from podium.scheduler.gangs.turns import Turns
+from podium.scheduler.gangs.turns import Requeue, Turns
 from podium.scheduler.observer import Observer
 from podium.scheduler.state import Entry
 from podium.scheduler.tenants import Tenants
@@ -31,12 +32,18 @@ class Gangs(Observer):
     """The gangs of one scheduler, in step with its state, and how its loop and its binder talk to them."""
 
     def __init__(
-        self, engine: Engine, settings: GangSettings, tenants: Tenants | None, waiting: WaitingRoom
+        self,
+        engine: Engine,
+        settings: GangSettings,
+        waiting: WaitingRoom,
+        *,
+        requeue: Requeue,
+        tenants: Tenants | None,
     ) -> None:
         book = self.book = Book(engine, settings)
         self.telling = Telling(book)
-        self.permits = Permits(waiting, settings)
-        self.turns = Turns(book, self.permits, tenants)
+        self.permits = Permits(book, waiting)
+        self.turns = Turns(book, self.permits, tenants, requeue)
         self._healing = Healing(book, self.telling, self.permits, self.turns)
         self._conclusions = Conclusions(
             book, self.telling, Descriptions(book), self.permits, self.turns, self._healing
@@ -82,7 +89,7 @@ class Gangs(Observer):
             group.woken = False
             book.counts["placed"] += 1
             group.message = group.nearest = ""
-            group.error = False
+            group.error, group.turned_away = False, None
             group.move(Phase.PLACED)
             if held:
                 self.permits.held[group.key] = group
@@ -108,7 +115,7 @@ class Gangs(Observer):
             if group.phase is Phase.ROLLING_BACK:
                 self._healing.evict(group, entry)
 
-    def rolled_back(self, entry: Entry, node: str, reason: str) -> None:
+    def rolled_back(self, entry: Entry, node: str, why: Refusal) -> None:
         """Note a member that lost the node it had been given.
 
         It is tried there once more, then elsewhere. Where others only wait in Permit, they go back with it.
@@ -120,7 +127,12 @@ class Gangs(Observer):
         group.placed.discard(uid)
         book.dirty[group.key] = group
         book.counts["member_failed"] += 1
-        is_binding = group.phase is not Phase.ROLLING_BACK and group.key not in self.permits.held
+        is_held = group.key in self.permits.held
+        is_binding = group.phase is not Phase.ROLLING_BACK and not is_held
+        if is_held and group.turned_away is None:
+            group.turned_away = why
+            name = entry.pod.metadata.name
+            group.message = f"gang {group.name}: member {name} was turned away: {why.message}"
         if uid in group.members and uid not in group.surplus and is_binding:
             failures = group.failures[uid] = group.failures.get(uid, 0) + 1
             if failures == 1:
@@ -128,9 +140,9 @@ class Gangs(Observer):
             else:
                 book.engine.nominate(entry.handle, None)
                 book.engine.avoid_node(group.handle, entry.handle, node)
-        if "timeout" in reason:
+        if "timeout" in why.message:
             book.counts["timed_out"] += 1
-        self.permits.reject(group, f"member {entry.pod.metadata.name} was turned away: {reason}")
+        self.permits.reject(group, f"member {entry.pod.metadata.name} was turned away: {why.message}")
 
     def tick(self, now: int) -> None:
         """Roll back gangs that were not complete in time, and tell members why their gang is held back."""

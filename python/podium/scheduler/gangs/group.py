@@ -21,6 +21,7 @@ import msgspec
 from podium.api import Object
 from podium.api.gang_status import Standing
 from podium.api.gangs import Description, GangKey
+from podium.scheduler.failures import Refusal
 from podium.scheduler.state import Entry
 
 #: The bit that tells a gang's handle in the queue from a pod's.
@@ -72,6 +73,7 @@ class Group(msgspec.Struct, eq=False):
         woken: whether something happened since its last attempt that can help.
         surplus: members beyond the minimum that are queued on their own.
         failures: bindings that failed, by uid.
+        turned_away: why members that waited in Permit went back, all of them: the first word counts.
         deadline: when the members that are bound must leave unless enough are.
         reported: the status that was written last.
 
@@ -96,6 +98,7 @@ class Group(msgspec.Struct, eq=False):
     woken: bool = False
     surplus: set[str] = set()
     failures: dict[str, int] = {}
+    turned_away: Refusal | None = None
     deadline: int | None = None
     message: str = ""
     nearest: str = ""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from podium.api import Object, Pod, PriorityClass
 from podium.api.gangs import WAY_OF, GangKey, gang_of
+from podium.scheduler.failures import Refusal
 from podium.scheduler.gangs.book import Book
 from podium.scheduler.gangs.conclusions import Conclusions
 from podium.scheduler.gangs.group import Group
@@ -147,7 +148,10 @@ class Membership:
         self.conclusions.turns.drop_surplus(group, uid)
         self.book.dirty[group.key] = group
         if not group.bound:
-            self.conclusions.permits.reject(group, f"member {entry.pod.metadata.name} is gone")
+            why = f"member {entry.pod.metadata.name} is gone"
+            # Nothing that happens can help against that: those that are left are tried again after a while.
+            group.turned_away = group.turned_away or Refusal("error", why)
+            self.conclusions.permits.reject(group, why)
 
     def observe(self, item: Object, *, gone: bool = False) -> None:
         """Look at an object that may declare a gang or say what a priority class is worth."""

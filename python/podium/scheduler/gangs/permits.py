@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from podium.api.gangs import GangKey
-from podium.framework.config import GangSettings
-from podium.scheduler.gangs.group import Group, Phase
+from podium.scheduler.gangs.book import Book
+from podium.scheduler.gangs.group import GROUP, Group, Phase
 from podium.scheduler.state import Entry
 from podium.scheduler.waiting import WaitingRoom
 
@@ -17,8 +17,8 @@ GANG: Final = "Gang"
 class Permits:
     """The gangs that have members in Permit."""
 
+    book: Book
     waiting: WaitingRoom
-    settings: GangSettings
     held: dict[GangKey, Group] = field(default_factory=dict)
 
     def permit(self) -> None:
@@ -32,6 +32,8 @@ class Permits:
                     del self.held[key]
             elif (group.bound or not group.need) and self.waiting.allow_together(waiting, GANG):
                 del self.held[key]
+                # Events from now on mean nothing to it, should a binding fail.
+                self.book.engine.settle(GROUP | group.handle)
                 # A gang that lacks others still is in the queue again for them.
                 if group.phase is Phase.PLACED:
                     group.move(Phase.PERMITTED)
@@ -45,7 +47,7 @@ class Permits:
     def wait_of(self, group: Group) -> Mapping[str, float]:
         """Return how long members may be held in Permit, as ``Binder.begin`` wants it."""
         own = group.description.timeout
-        return {GANG: self.settings.permit_timeout.seconds if own is None else own}
+        return {GANG: self.book.settings.permit_timeout.seconds if own is None else own}
 
     def reject(self, group: Group, why: str) -> None:
         """Send back all members that wait."""

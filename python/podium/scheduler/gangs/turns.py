@@ -1,13 +1,21 @@
 """Gangs in the queue, as one entity each, and the members that go alone since the minimum needs no more."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Final
 
 from podium.scheduler.ages import creation_time
+from podium.scheduler.failures import Refusal
 from podium.scheduler.gangs.book import Book
 from podium.scheduler.gangs.group import GROUP, Group, Phase
 from podium.scheduler.gangs.permits import Permits
 from podium.scheduler.state import Entry
 from podium.scheduler.tenants import Tenants
+
+#: Returns a handle that was popped to the queue, and why, at a time.
+Requeue = Callable[[int, Refusal, int], None]
+
+_ERROR: Final = Refusal("error", "")
 
 
 class Waiting:
@@ -27,6 +35,7 @@ class Turns:
     book: Book
     permits: Permits
     tenants: Tenants | None
+    requeue: Requeue
     _surplus: dict[str, Entry] = field(default_factory=dict)
     """Members that are to be queued on their own once all minimums have had their turn."""
 
@@ -43,16 +52,24 @@ class Turns:
                 self.tenants.assign([Waiting(group)])
         elif engine.pool(at) == "in_flight":
             if not self.permits.holds_any(group):
-                # All its bindings have come back and some failed: an error, so it rests for a while.
-                group.move(Phase.BACKOFF)
-                if not group.bound:
-                    group.epoch += 1
-                    self.book.counts["rolled_back"] += 1
-                engine.put_back(at, now)
+                self._give_back(group, now)
         elif group.woken:
             engine.activate(at)
             group.move(Phase.QUEUED)
         group.woken = False
+
+    def _give_back(self, group: Group, now: int) -> None:
+        """Requeue a gang whose members have come back.
+
+        Whoever turned them away in Permit has said what can help; a binding that failed is an error, after
+        which the gang rests for a while.
+        """
+        why, group.turned_away = group.turned_away or _ERROR, None
+        group.move(Phase.QUEUED if why.plugins or why.pending else Phase.BACKOFF)
+        if not group.bound:
+            group.epoch += 1
+            self.book.counts["rolled_back"] += 1
+        self.requeue(GROUP | group.handle, why, now)
 
     def _created(self, group: Group) -> int:
         """Return the age of the oldest member, which decides only between tenants."""

@@ -1,16 +1,23 @@
 //! What happened while entities were popped: events that reach them when they come back.
 
-use super::Bits;
+use super::{Bits, Entity};
 use std::collections::BTreeMap;
 
 /// Position of an entity that no event concerns any more.
 pub(super) const SETTLED: u64 = u64::MAX;
 
+#[derive(Debug)]
+struct Noted {
+    at: u64,
+    event: Bits,
+    /// To this one it is no news.
+    except: Option<Entity>,
+}
+
 /// Events since the oldest entity in flight was popped.
 #[derive(Debug, Default)]
 pub(super) struct Flight {
-    /// With their position.
-    events: Vec<(u64, Bits)>,
+    events: Vec<Noted>,
     now_at: u64,
     /// Entities in flight by the position at which they were popped.
     flying: BTreeMap<u64, u32>,
@@ -27,16 +34,21 @@ impl Flight {
         self.now_at
     }
 
-    pub(super) fn note(&mut self, event: Bits) {
+    pub(super) fn note(&mut self, event: Bits, except: Option<Entity>) {
         if !self.flying.is_empty() {
-            self.events.push((self.now_at, event));
+            self.events.push(Noted {
+                at: self.now_at,
+                event,
+                except,
+            });
         }
     }
 
-    /// All events since a position.
-    pub(super) fn missed(&self, since: u64) -> Bits {
-        let missed = self.events.iter().filter(|(at, _)| *at >= since);
-        missed.fold(0, |set, (_, event)| set | event)
+    /// All events since a position that are news to an entity.
+    pub(super) fn missed(&self, since: u64, to: Entity) -> Bits {
+        let events = self.events.iter();
+        let missed = events.filter(|noted| noted.at >= since && noted.except != Some(to));
+        missed.fold(0, |set, noted| set | noted.event)
     }
 
     /// An entity is no longer in flight: events from before the oldest one still flying are forgotten.
@@ -54,7 +66,7 @@ impl Flight {
         match self.flying.keys().next() {
             None => self.events.clear(),
             Some(oldest) => {
-                let keep = self.events.partition_point(|(at, _)| at < oldest);
+                let keep = self.events.partition_point(|noted| noted.at < *oldest);
                 self.events.drain(..keep);
             }
         }

@@ -292,7 +292,7 @@ impl Queue {
         let Some(entry) = entry.filter(|e| e.pool == Pool::InFlight) else {
             return;
         };
-        let missed = self.flight.missed(entry.popped);
+        let missed = self.flight.missed(entry.popped, entity);
         self.leave_pool(entity);
         let entry = self.entries.get_mut(&entity).expect("a known entity");
         entry.ticket.since = now;

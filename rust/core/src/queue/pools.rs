@@ -19,18 +19,18 @@ impl Queue {
         now: Nanos,
         hint: impl FnMut(u32, Entity) -> bool,
     ) -> usize {
-        self.event_but(None, event, now, hint)
+        self.event_but((None, None), event, now, hint)
     }
 
-    /// The same; to `except` it is no news.
+    /// The same; it is no news to `except`, nor to a group whose own doing it is while that is in flight.
     pub fn event_but(
         &mut self,
-        except: Option<Entity>,
+        (except, doer): (Option<Entity>, Option<Entity>),
         event: Bits,
         now: Nanos,
         mut hint: impl FnMut(u32, Entity) -> bool,
     ) -> usize {
-        self.flight.note(event);
+        self.flight.note(event, doer);
         let mut woken = Vec::new();
         for (by, groups) in &self.parked {
             let plugins = self.helped_by(*by, event);
