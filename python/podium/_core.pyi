@@ -188,6 +188,10 @@ class Shortage:
     def failed(self) -> bool: ...
 
 @final
+class Said:
+    """What Python plugins say of a gang's members; see ``Engine.said``."""
+
+@final
 class GangEviction:
     """What preemption can do for a gang.
 
@@ -671,7 +675,30 @@ class Engine:
     def try_group(self, group: int, /) -> Shortage | None:
         """Return what a gang lacks now, None if it would get its places; nothing is kept."""
 
-    def preempt_group(self, group: int, respect_budgets: bool, /) -> GangEviction: ...
+    def said(
+        self,
+        kinds: Sequence[tuple[int, int]],
+        masks: Sequence[NDArray[np.bool_]],
+        refused: Sequence[tuple[int, int, Sequence[int]]],
+        /,
+    ) -> Said:
+        """Put together what Python plugins say of a gang's members.
+
+        Args:
+            kinds: each member and its kind: plugins cannot tell members of one kind apart.
+            masks: by kind, the nodes that the plugins leave to it; bool, shape (nodes,).
+            refused: a kind, a row, and how many members of each kind were there when a member was refused
+                nevertheless; with more of them there it would be refused too.
+
+        """
+
+    def arrange_group(self, group: int, said: Said, /) -> list[tuple[int, int]] | None:
+        """Return where missing members could go, as far as Python plugins have said; nothing is kept."""
+
+    def below_group(self, group: int, respect_budgets: bool, /) -> tuple[list[int], list[int]]:
+        """Return the pods that could be evicted for a gang, and those below it that are leaving."""
+
+    def preempt_group(self, group: int, respect_budgets: bool, said: Said | None = None) -> GangEviction: ...
     def foresee_group(
         self, group: int, pods: NDArray[np.uint32], ends: NDArray[np.int64], /
     ) -> tuple[int, list[tuple[int, int]]] | None:

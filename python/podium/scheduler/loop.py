@@ -38,10 +38,13 @@ from podium.scheduler.events import bit, bits
 from podium.scheduler.extenders import Client, with_extenders
 from podium.scheduler.failures import Failures, Refusal
 from podium.scheduler.fit import Misfit, Statuses
+from podium.scheduler.gangs.arranging import Arranger
 from podium.scheduler.gangs.cycle import NOBODY, Feasible, GangCycle
 from podium.scheduler.gangs.gangs import Gangs
 from podium.scheduler.gangs.group import GROUP, Group
-from podium.scheduler.gangs.one_by_one import OneByOne, Outcome
+from podium.scheduler.gangs.one_by_one import OneByOne
+from podium.scheduler.gangs.room import RoomMaker
+from podium.scheduler.gangs.seats import Outcome, Seats
 from podium.scheduler.handle import Services
 from podium.scheduler.hinting import Hints
 from podium.scheduler.inbox import Inbox
@@ -129,7 +132,11 @@ class Scheduler:
         self._responsible = frozenset(profile.scheduler_name for profile in config.profiles)
         self.gangs, self._gang_cycle = self._make_gangs()
         self._cycle.placed = self.gangs.given_nodes
-        self._one_by_one = OneByOne(self.engine, self._cycle, self.profiles)
+        self._seats = Seats(self.engine, self._cycle, self.profiles)
+        arranger = Arranger(self._seats)
+        self._one_by_one = OneByOne(self._seats, arranger)
+        if self.profiles:
+            self._gang_cycle.room = RoomMaker(arranger, settings.gangs.respect_pdb == "always")
         self._preempting = False
         self.tries = 0
         """Scheduling cycles so far."""
@@ -484,7 +491,7 @@ class Scheduler:
         if outcome.placed:
             self._permit_together(group, outcome, now, actions)
         if outcome.refused is not None:
-            self._gang_cycle.refused(group, outcome, fitting, now, actions)
+            self._preempting |= self._gang_cycle.refused(group, outcome, fitting, now, actions)
 
     def _permit_together(self, group: Group, outcome: Outcome, now: int, actions: list[Action]) -> None:
         """Hold placed members in Permit until nothing else holds one; a refusal takes all of them back."""
@@ -492,7 +499,7 @@ class Scheduler:
         self.gangs.given_nodes([each.entry for each in placed], held=True)
         for at, assumed in enumerate(placed):
             if not self._one_by_one.permit(outcome, assumed, hold, now, actions):
-                self._one_by_one.undo(placed[at:])
+                self._seats.undo(placed[at:])
                 for earlier in reversed(placed[:at]):
                     if self.binder.of(earlier.entry.pod.metadata.uid) is earlier:
                         self.binder.take_back(earlier)

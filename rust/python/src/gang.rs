@@ -1,6 +1,7 @@
 //! The gangs' half of `podium._core.Engine`.
 
 use crate::engine::Engine;
+use crate::said::Said;
 use crate::tenants::spared;
 use numpy::PyReadonlyArray1;
 use podium_core::gang::{
@@ -9,6 +10,7 @@ use podium_core::gang::{
 use podium_core::queue::{Entity, Nanos, Ticket};
 use podium_core::snapshot::PodId;
 use pyo3::prelude::*;
+use std::sync::Arc;
 
 /// Why a gang has no places.
 #[pyclass(frozen, get_all, module = "podium._core")]
@@ -100,7 +102,14 @@ impl From<Victims> for GangEviction {
 /// When a group fits, and where each member goes then.
 type Foreseen = (Nanos, Vec<(u32, u32)>);
 
-fn pairs(places: &Places) -> Vec<(u32, u32)> {
+pub(crate) fn respect(always: bool) -> RespectBudgets {
+    match always {
+        true => RespectBudgets::Always,
+        false => RespectBudgets::Rank,
+    }
+}
+
+pub(crate) fn pairs(places: &Places) -> Vec<(u32, u32)> {
     places.iter().map(|(pod, row)| (pod.0, *row)).collect()
 }
 
@@ -216,19 +225,19 @@ impl Engine {
         Ok(found.err().map(|shortage| Shortage::from(*shortage)))
     }
 
+    #[pyo3(signature = (group, respect_budgets, said = None))]
     fn preempt_group(
         &self,
         py: Python<'_>,
         group: u32,
         respect_budgets: bool,
+        said: Option<&Said>,
     ) -> PyResult<GangEviction> {
-        let respect = match respect_budgets {
-            true => RespectBudgets::Always,
-            false => RespectBudgets::Rank,
-        };
+        let respect = respect(respect_budgets);
+        let said = said.map_or_else(Arc::default, |said| Arc::clone(&said.0));
         let found = self.run(py, move |engine| {
             let attempt = u64::from(engine.queue.attempts(Entity::group(group)));
-            engine.preempt_group(GroupId(group), attempt, respect)
+            engine.preempt_group_hearing(GroupId(group), attempt, respect, &said)
         })?;
         Ok(found.into())
     }

@@ -11,6 +11,7 @@ mod gang;
 mod groups;
 mod quantity;
 mod queue;
+mod said;
 mod tenants;
 mod told;
 mod views;
@@ -49,6 +50,8 @@ mod core_module {
     use crate::quantity::Quantity;
     #[pymodule_export]
     use crate::queue::Batch;
+    #[pymodule_export]
+    use crate::said::Said;
     #[pymodule_export]
     use crate::told::first_outside;
     #[pymodule_export]

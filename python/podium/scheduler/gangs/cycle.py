@@ -9,8 +9,9 @@ from podium.framework.config import GangSettings
 from podium.scheduler.failures import Failures, Refusal
 from podium.scheduler.gangs.gangs import Gangs
 from podium.scheduler.gangs.group import GROUP, Group, Phase
-from podium.scheduler.gangs.one_by_one import Outcome
 from podium.scheduler.gangs.reserve import Reservation
+from podium.scheduler.gangs.room import RoomMaker
+from podium.scheduler.gangs.seats import Outcome
 from podium.scheduler.observer import Attempt
 from podium.scheduler.relief import Relief
 from podium.scheduler.state import Entry, State
@@ -36,9 +37,11 @@ class GangCycle:
         self._state = state
         self._gangs = gangs
         self._failures = failures
-        self._always = settings.respect_pdb == "always"
+        self._keeps_budgets = settings.respect_pdb == "always"
         self._preempting = preempting
         self.reservation = Reservation(engine, state, settings.backfill)
+        self.room: RoomMaker | None = None
+        """Plans what Python plugins have a say in; None: there are none."""
         self.relief: Relief | None = None
         """What fair shares do for gangs; None: tenants do not take turns."""
 
@@ -66,10 +69,10 @@ class GangCycle:
         self._end(group, refusal, victims, nominated, now, actions, feasible)
         return bool(victims)
 
-    def refused(self, group: Group, outcome: Outcome, fitting: int, now: int, actions: list[Action]) -> None:
+    def refused(self, group: Group, outcome: Outcome, fitting: int, now: int, actions: list[Action]) -> bool:
         """Report a gang that lacks places because Python plugins, or others, refuse a member.
 
-        Nobody is evicted for it: the simulation could not ask those plugins.
+        Returns whether pods are evicted for it.
         """
         assert outcome.refused is not None, "only what was refused has failed"
         entry, why = outcome.refused
@@ -77,8 +80,13 @@ class GangCycle:
             f"gang {group.name}: {fitting} of {outcome.need} members fit, "
             f"{entry.pod.metadata.name} does not: {why.message}"
         )
+        victims: Sequence[Entry] = ()
+        nominated: Mapping[str, str] = {}
+        if outcome.lacks_room and why.result == "unschedulable":
+            victims, nominated = self._preempt(group, actions)
         refusal = Refusal(why.result, text, why.plugins, why.pending)
-        self._end(group, refusal, (), {}, now, actions, outcome.feasible)
+        self._end(group, refusal, victims, nominated, now, actions, outcome.feasible)
+        return bool(victims)
 
     def _make_room(
         self, group: Group, now: int, actions: list[Action]
@@ -101,17 +109,22 @@ class GangCycle:
         scheduler = next(iter(group.members.values())).pod.spec.scheduler_name
         if scheduler not in self._preempting:
             return (), {}
-        found = self._engine.preempt_group(group.handle, self._always)
-        if found.result == "helpless":
+        found = self._plan(group)
+        if found is None or found.result == "helpless":
             for entry in group.pending():
                 self._engine.nominate(entry.handle, None)
-        if found.result != "nominate":
+        if found is None or found.result != "nominate":
             return (), self._nominations(group)
         for handle, row in found.places:
             self._engine.nominate(handle, self._engine.node_name(row))
         victims, nominated = self._evict(group, found, actions)
         self._gangs.counts["preempted"] += bool(victims)
         return victims, nominated
+
+    def _plan(self, group: Group) -> GangEviction | None:
+        if self.room is not None and any(entry.concerned for entry in group.pending()):
+            return self.room.plan(group)
+        return self._engine.preempt_group(group.handle, self._keeps_budgets)
 
     def _evict(
         self, group: Group, found: GangEviction, actions: list[Action]
@@ -126,7 +139,12 @@ class GangCycle:
         first = group.members[next(iter(nominated))].pod
         for victim in victims:
             by = by_node.get(victim.node or "", first)
-            actions.append(Preempt(victim.pod, by, victim.node or ""))
+            held = self._gangs.permits.waiting.get(victim.pod.metadata.uid)
+            if held is not None:
+                # It has no more than a place in the snapshot: there is nothing to delete.
+                held.preempt("DefaultPreemption", "preempted")
+            else:
+                actions.append(Preempt(victim.pod, by, victim.node or ""))
         return victims, nominated
 
     def _nominations(self, group: Group) -> Mapping[str, str]:

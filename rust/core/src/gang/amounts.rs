@@ -82,10 +82,6 @@ impl Amounts {
         Some(world)
     }
 
-    pub(super) fn row(&self, at: At) -> Row {
-        self.rows[at]
-    }
-
     fn free(&self, at: At) -> &[i64] {
         &self.free[at * self.resources.len()..(at + 1) * self.resources.len()]
     }
@@ -216,6 +212,10 @@ impl World for Amounts {
             let takes = self.classes[class].takes.clone();
             self.take(at, &takes, 1);
         }
+    }
+
+    fn row(&self, at: At) -> Row {
+        self.rows[at]
     }
 
     fn kind(&self, at: At) -> u64 {

@@ -120,6 +120,10 @@ impl World for Evaluated<'_> {
         }
     }
 
+    fn row(&self, at: At) -> Row {
+        self.rows[at]
+    }
+
     /// Filters may tell any two nodes apart.
     fn kind(&self, at: At) -> u64 {
         mix(1, at as u64)

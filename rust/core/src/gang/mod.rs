@@ -6,15 +6,18 @@
 //! Where that greedy order fails and members differ, [`search`] looks for an arrangement.
 
 mod amounts;
+mod arrange;
 mod domains;
 mod evaluated;
 mod fingerprint;
+mod greedy;
 mod place;
 mod preempt;
 mod reclaim;
 mod registry;
 mod reserve;
 mod run;
+mod said;
 mod search;
 mod shortage;
 mod sparing;
@@ -23,11 +26,13 @@ mod within;
 
 pub use preempt::{GangPreemption, RespectBudgets};
 pub use registry::{Group, GroupId, Groups, Role};
+pub use said::{Kind, Said};
 pub use shortage::{Holder, Nearest, Shortage, quantity};
 pub use sparing::Victims;
 
 use crate::intern::Symbol;
 use crate::snapshot::{PodId, Row};
+use std::sync::Arc;
 
 /// Members with their nodes, in the order they were placed.
 pub type Places = Vec<(PodId, Row)>;
@@ -57,4 +62,5 @@ pub struct Request {
     pub avoid: Vec<(PodId, Symbol)>,
     /// The group has members on nodes: those that fit are kept though others do not.
     pub partial: bool,
+    pub said: Arc<Said>,
 }

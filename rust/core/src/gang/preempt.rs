@@ -1,12 +1,13 @@
 //! Pods of lower priority leave so that a whole group fits.
 
 use super::sparing::{Unit, Victims, make_room, units_of};
-use super::{GroupId, Request};
+use super::{GroupId, Request, Said};
 use crate::engine::Engine;
 use crate::preempt::{sort_by_importance, split_by_budgets};
 use crate::snapshot::{PodId, Snapshot};
 use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 /// What a disruption budget means to a victim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,11 +39,23 @@ impl Engine {
         attempt: u64,
         respect: RespectBudgets,
     ) -> GangPreemption {
+        self.preempt_group_hearing(group, attempt, respect, &Arc::default())
+    }
+
+    /// The same where plugins of the caller's have a say; the caller asks them again about these places.
+    pub fn preempt_group_hearing(
+        &mut self,
+        group: GroupId,
+        attempt: u64,
+        respect: RespectBudgets,
+        said: &Arc<Said>,
+    ) -> GangPreemption {
         let Some(known) = self.snap.groups.get(group) else {
             return GangPreemption::Helpless { message: "" };
         };
         let (priority, may_preempt) = (known.priority, known.may_preempt);
-        let request = known.request(&self.snap.pods, attempt);
+        let mut request = known.request(&self.snap.pods, attempt);
+        request.said = Arc::clone(said);
         if !may_preempt {
             let message = "not eligible due to preemptionPolicy=Never.";
             return GangPreemption::Ineligible { message };
@@ -62,6 +75,18 @@ impl Engine {
                 message: "Preemption is not helpful for scheduling",
             },
         }
+    }
+}
+
+impl Engine {
+    /// Pods that could leave for a group, and those that are leaving already; all of lower priority.
+    pub fn below_group(&self, group: GroupId, respect: RespectBudgets) -> (Vec<PodId>, Vec<PodId>) {
+        let Some(known) = self.snap.groups.get(group) else {
+            return (Vec::new(), Vec::new());
+        };
+        let (units, leaving) = candidates(&self.snap, known.priority, respect);
+        let pods = units.iter().flat_map(|unit| &unit.pods);
+        (pods.map(|(pod, _)| *pod).collect(), leaving)
     }
 }
 

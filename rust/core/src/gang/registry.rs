@@ -4,6 +4,7 @@ use super::{Request, Together};
 use crate::intern::Symbol;
 use crate::snapshot::{PodId, Pods, Row};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// Handle of a group. In the queue it has its top bit set; handles of removed groups are reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -69,6 +70,7 @@ impl Group {
             attempt,
             avoid: self.avoid.clone(),
             partial: !held.is_empty(),
+            said: Arc::default(),
         }
     }
 

@@ -5,9 +5,10 @@
 //! for gangs of 8 on 6 nodes and for far larger ones where members or nodes are alike; beyond that a gang may be
 //! called unplaceable though an arrangement exists.
 
-use super::Role;
-use crate::snapshot::PodId;
+use super::{Kind, Role, Said};
+use crate::snapshot::{PodId, Row};
 use rustc_hash::FxHashSet;
+use std::sync::Arc;
 
 /// Units of work: one is a class judged on a node by amounts alone.
 pub(super) const BUDGET: u64 = 60_000_000;
@@ -20,6 +21,8 @@ pub(super) type At = usize;
 pub(super) struct Class {
     pub(super) members: Vec<PodId>,
     pub(super) role: Role,
+    /// What they are to the caller's plugins.
+    pub(super) kind: Option<Kind>,
 }
 
 /// Who must be placed.
@@ -28,6 +31,7 @@ pub(super) struct Problem {
     pub(super) classes: Vec<Class>,
     pub(super) need: usize,
     pub(super) role_needs: Vec<usize>,
+    pub(super) said: Arc<Said>,
 }
 
 /// Nodes on which members can be tried.
@@ -39,6 +43,8 @@ pub(super) trait World {
     fn place(&mut self, class: usize, at: At) -> bool;
 
     fn undo(&mut self);
+
+    fn row(&self, at: At) -> Row;
 
     /// Equal for nodes that no member can tell apart while they are as they were at the start.
     fn kind(&self, at: At) -> u64;
@@ -212,6 +218,7 @@ impl<W: World> Search<'_, W> {
         let mut ats = Vec::new();
         let cost = self.world.open(class, &mut ats);
         self.budget = self.budget.saturating_sub(cost);
+        self.leave_out(class, &mut ats);
         let mut kinds = FxHashSet::default();
         ats.retain(|at| kinds.insert(self.holds(*at)));
         let mut keyed: Vec<(f64, At)> = ats
@@ -222,9 +229,31 @@ impl<W: World> Search<'_, W> {
         keyed.into_iter().map(|(_, at)| at).collect()
     }
 
+    /// Drops the nodes where the caller's plugins want no more of a class.
+    fn leave_out(&self, class: usize, ats: &mut Vec<At>) {
+        let Some(kind) = self.problem.classes[class].kind else {
+            return;
+        };
+        let kind_of = |(class, _): &(usize, At)| self.problem.classes[*class].kind;
+        ats.retain(|at| {
+            let there = || {
+                let there = self.path.iter().filter(|(_, other)| other == at);
+                there.filter_map(kind_of)
+            };
+            let row = self.world.row(*at);
+            self.problem.said.allows(kind, row, there)
+        });
+    }
+
+    /// What a node is, to the caller's plugins too.
+    fn kind(&self, at: At) -> u64 {
+        let said = self.problem.said.traits(self.world.row(at));
+        said.fold(self.world.kind(at), mix)
+    }
+
     /// What a node is and holds.
     fn holds(&self, at: At) -> u64 {
-        mix(self.world.kind(at), self.on.get(&at).copied().unwrap_or(0))
+        mix(self.kind(at), self.on.get(&at).copied().unwrap_or(0))
     }
 
     fn put(&mut self, class: usize, at: At, added: bool) {
@@ -237,7 +266,7 @@ impl<W: World> Search<'_, W> {
         };
         for (sum, added) in [(before, false), (after, true)] {
             if sum != 0 {
-                let part = mix(self.world.kind(at), sum);
+                let part = mix(self.kind(at), sum);
                 self.rows = if added {
                     self.rows.wrapping_add(part)
                 } else {

@@ -1,7 +1,7 @@
 //! Why a group has no places: who, what, how near, and who holds it.
 
 use super::domains::Domain;
-use super::place::Refused;
+use super::greedy::Refused;
 use super::transaction::Transaction;
 use super::{GroupId, Request};
 use crate::engine::{Engine, Outcome};

@@ -73,6 +73,12 @@ impl Transaction {
         self.placed.len()
     }
 
+    /// Members that were placed on a node.
+    pub(super) fn on(&self, row: Row) -> impl Iterator<Item = PodId> + '_ {
+        let there = self.placed.iter().filter(move |(_, at, _)| *at == row);
+        there.map(|(pod, ..)| *pod)
+    }
+
     pub(super) fn places(&self) -> Places {
         self.placed
             .iter()

@@ -2,6 +2,7 @@
 
 mod exact;
 mod preemption;
+mod said;
 mod scene;
 mod topology;
 mod transaction;

@@ -1,0 +1,104 @@
+//! Members that differ, where the greedy order found no way for all.
+
+use super::amounts::Amounts;
+use super::domains::Domain;
+use super::evaluated::Evaluated;
+use super::search::{self, Class, Problem, World};
+use super::transaction::Transaction;
+use super::within::schedule_within;
+use super::{Kind, Request, Role};
+use crate::engine::{Engine, Outcome};
+use crate::memos::Memos;
+use crate::snapshot::{PodId, Row};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Its template, and what it is to the caller's plugins.
+pub(super) type Like = (usize, Option<Kind>);
+
+/// Equal for pods that fail alike; `None` for one that has something of its own.
+pub(super) fn alike(engine: &Engine, request: &Request, id: PodId) -> Option<Like> {
+    let pod = &engine.snap.pods[id];
+    let common = Memos::shareable(pod) && pod.nominated.is_none();
+    common.then(|| (Arc::as_ptr(&pod.template).addr(), request.said.kind(id)))
+}
+
+fn problem(engine: &Engine, request: &Request) -> Problem {
+    let mut known: FxHashMap<(Like, Role), usize> = FxHashMap::default();
+    let mut classes: Vec<Class> = Vec::new();
+    for &(pod, role) in &request.members {
+        let next = classes.len();
+        let class = match alike(engine, request, pod) {
+            Some(like) => *known.entry((like, role)).or_insert(next),
+            None => next,
+        };
+        if class == next {
+            classes.push(Class {
+                members: Vec::new(),
+                role,
+                kind: request.said.kind(pod),
+            });
+        }
+        classes[class].members.push(pod);
+    }
+    Problem {
+        classes,
+        need: request.need,
+        role_needs: request.role_needs.to_vec(),
+        said: Arc::clone(&request.said),
+    }
+}
+
+/// Searches for an arrangement where the greedy order failed.
+pub(super) fn arrange(
+    engine: &mut Engine,
+    request: &Request,
+    tx: &mut Transaction,
+    domain: &Domain,
+) -> bool {
+    let problem = problem(engine, request);
+    let rows = domain.rows(&engine.snap);
+    let by_amounts = Amounts::new(engine, &problem, &rows);
+    if let Some(mut world) = by_amounts {
+        // Members that are alike fill every node in any order: the greedy one showed all there is.
+        let found = match problem.classes.len() {
+            0 | 1 => None,
+            _ => search::search(&mut world, &problem),
+        };
+        let Some(arrangement) = found else {
+            return false;
+        };
+        let places = arrangement
+            .iter()
+            .map(|(class, at)| (*class, world.row(*at)));
+        let places: Vec<(usize, Row)> = places.collect();
+        if settle(engine, request, tx, &problem, &places) {
+            return true;
+        }
+    }
+    let mut world = Evaluated::new(engine, tx, &problem, &rows);
+    search::search(&mut world, &problem).is_some()
+}
+
+/// Places an arrangement, each member judged by all filters.
+fn settle(
+    engine: &mut Engine,
+    request: &Request,
+    tx: &mut Transaction,
+    problem: &Problem,
+    places: &[(usize, Row)],
+) -> bool {
+    let start = tx.len();
+    let mut used = vec![0; problem.classes.len()];
+    for &(class, row) in places {
+        let pod = problem.classes[class].members[used[class]];
+        used[class] += 1;
+        let judged = schedule_within(engine, pod, request.attempt, &[row]);
+        let stands = matches!(judged, Outcome::Placed { .. });
+        if !stands || tx.place(engine, pod, row).is_err() {
+            tx.undo_to(engine, start);
+            return false;
+        }
+    }
+    true
+}
