@@ -6,7 +6,7 @@ from podium.api import Pod
 from podium.cluster.port import Removed
 from podium.cluster.simulated import SECOND, Latency, SimulatedCluster
 from podium.framework.config import default_config
-from podium.scheduler.binding import Assumed
+from podium.scheduler.assumed import Assumed
 from podium.scheduler.loop import Scheduler
 from podium.scheduler.observer import Observer
 from podium.testing import make_node, make_pod

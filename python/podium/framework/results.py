@@ -27,10 +27,10 @@ class FilterResult:
         mask: bool, shape (nodes,): True where this plugin has nothing against the pod.
         reasons: the texts. Without ``reason`` they all apply to every node that is False in the mask.
         reason: integers, shape (nodes,): which one of ``reasons`` applies to the node; ignored where the mask
-        is True. code: why nodes are out, for all of them or as integers of shape (nodes,): UNSCHEDULABLE
-        where removing pods
-            may help, else UNSCHEDULABLE_AND_UNRESOLVABLE; anything but a rejection is an error of the whole
-            cycle.
+            is True.
+        code: why nodes are out, for all of them or as integers of shape (nodes,): UNSCHEDULABLE where
+            removing pods may help, else UNSCHEDULABLE_AND_UNRESOLVABLE; anything but a rejection is an error
+            of the whole cycle.
 
     """
 

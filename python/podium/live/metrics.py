@@ -18,11 +18,11 @@ from podium.cluster.kube.backend import KubeCluster
 from podium.framework.metrics import exponential
 from podium.live.cachecheck import Differences
 from podium.live.shadow import Result
+from podium.scheduler.entry import Entry
 from podium.scheduler.gangs.gangs import Gangs
 from podium.scheduler.gangs.group import Phase
 from podium.scheduler.loop import Scheduler
 from podium.scheduler.observer import Attempt, Observer
-from podium.scheduler.state import Entry
 from podium.scheduler.tenants import Tenants
 
 log = logging.getLogger("podium.cache")

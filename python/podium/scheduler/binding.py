@@ -11,7 +11,6 @@ order, off the node, back into the queue. Pods without plugins of this cycle go 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from enum import Enum
 from functools import partial
 from typing import Final
 
@@ -21,102 +20,37 @@ from podium._core import Engine
 from podium.cluster.port import Action, Bind, Call, Returned
 from podium.framework.events import Action as What
 from podium.framework.events import Resource
-from podium.framework.runner import Runner
-from podium.framework.state import PODS_TO_ACTIVATE, CycleState
+from podium.framework.state import PODS_TO_ACTIVATE
 from podium.framework.status import SUCCESS, Code, Status
 from podium.scheduler import volumes
+from podium.scheduler.assumed import DEFAULT_BINDER, Assumed, Phase
+from podium.scheduler.entry import Entry
 from podium.scheduler.events import bit
 from podium.scheduler.failures import Failures, Refusal
 from podium.scheduler.inbox import Inbox
 from podium.scheduler.observer import Observer
-from podium.scheduler.state import Entry, State
-from podium.scheduler.waiting import SECOND, HeldPod, WaitingRoom
+from podium.scheduler.state import State
+from podium.scheduler.waiting import SECOND, HeldPod
+from podium.scheduler.way_back import WayBack
 
-DEFAULT_BINDER: Final = "DefaultBinder"
 VOLUME_BINDING: Final = "VolumeBinding"
 
 _POD_ADDED: Final = bit(Resource.ASSIGNED_POD, What.ADD)
-_POD_DELETED: Final = bit(Resource.ASSIGNED_POD, What.DELETE)
 
 
-class Phase(Enum):
-    """How far a pod has come."""
-
-    ASSUMED = "Assumed"
-    """It has a node in the snapshot; the scheduling cycle is not over."""
-    WAITING = "Waiting"
-    PRE_BINDING = "PreBinding"
-    BINDING = "Binding"
-
-
-class Assumed:
-    """One pod on its way from a node found to a binding."""
-
-    __slots__ = (
-        "binders",
-        "calls",
-        "entry",
-        "epoch",
-        "groups",
-        "node",
-        "phase",
-        "refusal",
-        "runner",
-        "state",
-    )
-
-    def __init__(
-        self, entry: Entry, node: str, runner: Runner | None = None, state: CycleState | None = None
-    ) -> None:
-        self.entry = entry
-        self.epoch = entry.epoch
-        self.node = node
-        self.runner = runner
-        self.state = state if state is not None else CycleState(concerned=frozenset())
-        self.phase = Phase.ASSUMED
-        self.groups: list[list[str]] = []
-        """PreBind plugins to call, group after group."""
-        self.binders = [DEFAULT_BINDER]
-        """Bind plugins to ask, one after the other, until one does not skip."""
-        self.calls: set[str] = set()
-        """Plugins whose answers are awaited."""
-        self.refusal: Status | None = None
-        """The first bad answer; the others of its group are awaited before the pod is rolled back."""
-
-
-class Binder:
-    """All pods that have a node and are not bound yet."""
+class Binder(WayBack):
+    """Takes pods from a node found to a binding."""
 
     def __init__(
         self, engine: Engine, state: State, failures: Failures, observers: list[Observer], inbox: Inbox
     ) -> None:
+        super().__init__(engine, state, failures, observers)
         self._inbox = inbox
         self._waited: Callable[[str, float], None] | None = None
-        self.waiting = WaitingRoom()
-        self._engine = engine
-        self._state = state
-        self._failures = failures
-        self._observers = observers
-        self._assumed: dict[str, Assumed] = {}
-        self._plain: set[str] = set()
-        self._busy = 0
 
     def watch_waits(self, waited: Callable[[str, float], None]) -> None:
         """Tell of each wait in Permit how it ended and how many seconds it took."""
         self._waited = waited
-
-    @property
-    def in_flight(self) -> int:
-        """How many pods are being bound; those that wait in Permit do not count."""
-        return len(self._plain) + self._busy
-
-    def of(self, uid: str) -> Assumed | None:
-        """Return the machine of a pod, None if it has none or goes the short way."""
-        return self._assumed.get(uid)
-
-    def holds(self, uid: str) -> bool:
-        """Whether a pod has a node here and is not bound yet."""
-        return uid in self._plain or uid in self._assumed
 
     def begin_plain(self, entries: Sequence[Entry], nodes: Sequence[str], actions: list[Action]) -> None:
         """Bind pods that the core has placed and that no plugin of the caller's concerns."""
@@ -175,18 +109,6 @@ class Binder:
         if pods:
             self._inbox.activate(pods.values())
             assumed.state.delete(PODS_TO_ACTIVATE)
-
-    def _enter(self, assumed: Assumed, phase: Phase) -> Assumed:
-        self._assumed[assumed.entry.pod.metadata.uid] = assumed
-        assumed.phase = phase
-        self._busy += phase is not Phase.WAITING
-        return assumed
-
-    def _leave(self, assumed: Assumed) -> None:
-        uid = assumed.entry.pod.metadata.uid
-        self._plain.discard(uid)
-        if self._assumed.pop(uid, None) is assumed:
-            self._busy -= assumed.phase is not Phase.WAITING
 
     def take_decisions(self, now: int, actions: list[Action]) -> None:
         """Let pods whose wait in Permit is over go on or go back, in the order of the decisions.
@@ -322,54 +244,6 @@ class Binder:
             assumed = Assumed(entry, entry.node)
             assumed.phase = Phase.BINDING
         self.roll_back(assumed, Refusal("error", message), now, actions)
-
-    def roll_back(self, assumed: Assumed, why: Refusal, now: int, actions: list[Action]) -> None:
-        """Undo what was done for a pod that was given a node, and put it back."""
-        entry, phase = assumed.entry, assumed.phase
-        self._withdraw(assumed)
-        if entry.pod.spec.node_name:
-            # Somebody else has bound it: it is where it is, and waits for nothing.
-            return
-        entry.node = None
-        self._engine.forget(entry.handle)
-        self._failures.put_back(entry, why, now, actions)
-        if phase is not Phase.ASSUMED:
-            self._state.announce(entry, _POD_DELETED, now, own=phase is Phase.WAITING)
-            for observer in self._observers:
-                observer.rolled_back(entry, assumed.node, why)
-
-    def take_back(self, assumed: Assumed) -> None:
-        """Undo a place in the cycle in which its wait began: nobody has seen it yet, so no event tells."""
-        self._withdraw(assumed)
-        assumed.entry.node = None
-        self._engine.forget(assumed.entry.handle)
-
-    def bound_by_another(self, entry: Entry) -> None:
-        """Let go of a pod that has turned out to be bound although no binding was asked for."""
-        assumed = self._assumed.get(entry.pod.metadata.uid)
-        if assumed is not None and assumed.phase is not Phase.BINDING:
-            self._withdraw(assumed)
-
-    def abandon(self, entry: Entry) -> None:
-        """Let go of a pod that is gone: plugins give back what they reserved for it."""
-        uid = entry.pod.metadata.uid
-        self._plain.discard(uid)
-        assumed = self._assumed.get(uid)
-        if assumed is not None:
-            self._withdraw(assumed)
-            for observer in self._observers:
-                observer.rolled_back(entry, assumed.node, Refusal("error", "the pod is gone"))
-        for observer in self._observers:
-            observer.gone(entry)
-
-    def _withdraw(self, assumed: Assumed) -> None:
-        """End a machine: answers that are still out will find nobody; all plugins unreserve in reverse."""
-        entry = assumed.entry
-        self._leave(assumed)
-        self.waiting.drop(entry.pod.metadata.uid)
-        entry.epoch += 1
-        if assumed.runner is not None:
-            assumed.runner.unreserve(assumed.state, entry.pod, assumed.node)
 
 
 def _after_waiting(decision: Status) -> Refusal:

@@ -20,14 +20,15 @@ from podium.framework.results import FilterResult
 from podium.framework.runner import Answer, FilterOutcome, NativeVerdicts, PreFilterStep, Runner
 from podium.framework.state import CycleState
 from podium.framework.status import SUCCESS, Code, Status
-from podium.scheduler.binding import Assumed, Binder
+from podium.scheduler.assumed import Assumed
+from podium.scheduler.binding import Binder
+from podium.scheduler.entry import Entry
 from podium.scheduler.failures import Refusal
 from podium.scheduler.fit import Misfit, no_fit, no_fit_as_such
 from podium.scheduler.handle import Services
 from podium.scheduler.nodes import SnapshotNodes, frozen, mask_of
 from podium.scheduler.observer import Attempt, Observer
 from podium.scheduler.preemption import judge_one
-from podium.scheduler.state import Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,25 @@ class Unexpected:
     """The cycle ended with an error: no plugin is to blame."""
 
     message: str
+
+
+@dataclass(slots=True, eq=False)
+class Left:
+    """The nodes that passed every filter, at least one.
+
+    Attributes:
+        feasible: bool, shape (nodes,): which they are.
+        count: how many.
+        filtered: what the filters said of all nodes.
+        narrowed: which nodes PreFilter left out, None if none, and by whom.
+
+    """
+
+    view: SnapshotNodes
+    feasible: NDArray[np.bool_]
+    count: int
+    filtered: FilterOutcome
+    narrowed: tuple[NDArray[np.bool_] | None, tuple[str, ...]]
 
 
 @dataclass(slots=True)
@@ -71,8 +91,25 @@ class Cycle:
 
     def find(self, entry: Entry, runner: Runner, state: CycleState) -> int | Misfit | Unexpected:
         """Return the row of the best node. No view outlives this call, or assuming would copy columns."""
-        engine, pod = self.engine, entry.pod
         self.feasible = [] if self.observer.detailed else None
+        left = self.left(entry, runner, state, sampling=self.sampling)
+        if not isinstance(left, Left):
+            return left
+        feasible = left.feasible
+        if self.feasible is not None:
+            self.feasible = self._names(left.view, feasible)
+        if left.count == 1:
+            return self.services.facts.row(int(feasible.argmax()))
+        return self._best(entry, runner, state, left.view.with_candidates(frozen(feasible)))
+
+    def left(
+        self, entry: Entry, runner: Runner, state: CycleState, *, sampling: bool
+    ) -> Left | Misfit | Unexpected:
+        """Run PreFilter and Filter; return the nodes that are left.
+
+        With ``sampling`` only those that kube-scheduler would have found, and where it looks next moves on.
+        """
+        engine, pod = self.engine, entry.pod
         view = self.services.view()
         if not len(view):
             return self._no_nodes()
@@ -82,7 +119,7 @@ class Cycle:
         steps = _steps(opened)
         for name, step in steps.items():
             if not runner.has("preFilter", name):
-                return no_fit_as_such(len(view), step.status, ())
+                return no_fit_as_such(len(view), step.status.by(name), ())
         outcome = runner.pre_filter(state, pod, view, steps)
         if not (outcome.status is SUCCESS or outcome.status.is_success):
             if not outcome.status.is_rejected:
@@ -101,17 +138,13 @@ class Cycle:
         feasible = filtered.feasible
         if self.among is not None:
             feasible = feasible & self.among
-        if self.sampling:
+        if sampling:
             feasible = engine.sampled(entry.handle, feasible)
         count = np.count_nonzero(feasible)
-        if self.feasible is not None:
-            self.feasible = self._names(view, feasible)
         if count == 0:
             narrowed = (left_out, outcome.narrowed_by)
             return no_fit(engine, entry.handle, passed, filtered.rejected, narrowed)
-        if count == 1:
-            return self.services.facts.row(int(feasible.argmax()))
-        return self._best(entry, runner, state, view.with_candidates(frozen(feasible)))
+        return Left(view, feasible, int(count), filtered, (left_out, outcome.narrowed_by))
 
     def _no_nodes(self) -> Misfit:
         nowhere = self.engine.no_nodes()

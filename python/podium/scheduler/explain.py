@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from podium._core import Quantity
+from podium.scheduler.entry import Entry
 from podium.scheduler.gangs.report import GangTurn, turn_of
 from podium.scheduler.loop import Scheduler
-from podium.scheduler.state import Entry
 from podium.scheduler.tenants import Tenants
 
 

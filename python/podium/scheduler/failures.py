@@ -7,8 +7,8 @@ from typing import Final
 from podium._core import Engine
 from podium.cluster.port import Action, Emit, PatchStatus
 from podium.framework.status import Code, Status
+from podium.scheduler.entry import Entry
 from podium.scheduler.observer import Attempt, Observer
-from podium.scheduler.state import Entry
 
 #: The longest note of an event.
 _NOTE: Final = 1024

@@ -1,7 +1,7 @@
 """Why no node takes a pod, where plugins of both kinds have a say: kube-scheduler's FitError."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ class Misfit:
         codes: uint8, shape (nodes,): the code of each node's status.
         rejected: the nodes that Python plugins rejected.
         as_such: the status of PreFilter where that rejected the pod before any node was judged.
+        left_out, narrowed_by: the nodes that PreFilter left out, None if none, and by whom.
 
     """
 
@@ -31,7 +32,7 @@ class Misfit:
     rejected: tuple[RejectedNodes, ...] = ()
     as_such: Status | None = None
     left_out: NDArray[np.bool_] | None = None
-    absent: Status = field(default_factory=Status)
+    narrowed_by: tuple[str, ...] = ()
 
 
 def no_fit_as_such(nodes: int, status: Status, narrowed_by: tuple[str, ...]) -> Misfit:
@@ -63,7 +64,7 @@ def no_fit(
         codes[group.rows] = int(group.status.code)
         plugins.add(group.status.plugin)
         counts.update(dict.fromkeys(group.status.reasons, len(group.rows)))
-    absent = Status.unresolvable(f"node(s) didn't satisfy plugin(s) [{' '.join(narrowed_by)}]")
+    absent = absent_status(narrowed_by)
     if left_out is not None:
         native &= ~left_out
         codes[left_out] = int(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
@@ -75,7 +76,15 @@ def no_fit(
     plugins.update(blamed)
     text = ", ".join(sorted(f"{count} {reason}" for reason, count in counts.items()))
     message = f"0/{len(passed)} nodes are available:{f' {text}.' if text else ''}"
-    return Misfit(message, tuple(sorted(plugins)), codes, rejected, left_out=left_out, absent=absent)
+    return Misfit(
+        message, tuple(sorted(plugins)), codes, rejected, left_out=left_out, narrowed_by=narrowed_by
+    )
+
+
+def absent_status(narrowed_by: tuple[str, ...]) -> Status:
+    """Return the status of nodes that PreFilter left out; the first who narrowed the search is named."""
+    status = Status.unresolvable(f"node(s) didn't satisfy plugin(s) [{' '.join(narrowed_by)}]")
+    return status.by(narrowed_by[0]) if narrowed_by else status
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +106,7 @@ class Statuses:
             if at in group.rows:
                 return group.status
         if misfit.left_out is not None and misfit.left_out[at]:
-            return misfit.absent
+            return absent_status(misfit.narrowed_by)
         native = self.engine.native_status(self.pod, self.facts.row(at))
         if native is None:
             return Status()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from podium.scheduler.state import Entry
+from podium.scheduler.entry import Entry
 
 if TYPE_CHECKING:
     from podium.scheduler.failures import Refusal

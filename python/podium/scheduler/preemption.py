@@ -17,11 +17,11 @@ from podium.framework.results import NodeStatuses, PostFilterResult
 from podium.framework.runner import Runner
 from podium.framework.state import CycleState
 from podium.framework.status import Code, Status
+from podium.scheduler.entry import Entry
 from podium.scheduler.extenders import ExtenderPlugin
 from podium.scheduler.fit import Misfit
 from podium.scheduler.handle import Services
 from podium.scheduler.nodes import SnapshotRow
-from podium.scheduler.state import Entry
 
 #: Row, victims, how many of them violate a budget.
 Candidate = tuple[int, list[int], int]

@@ -16,10 +16,10 @@ from podium.framework.plugin import Plugin, QueuedPod
 from podium.framework.points import POINTS
 from podium.framework.registry import Registry, instantiate
 from podium.framework.runner import Judges, Runner
+from podium.scheduler.entry import Entry
 from podium.scheduler.extenders import ExtenderPlugin, Factory
 from podium.scheduler.handle import PluginHandle, Services
 from podium.scheduler.remembered import Remembered
-from podium.scheduler.state import Entry
 
 DEFAULT_PREEMPTION: Final = "DefaultPreemption"
 

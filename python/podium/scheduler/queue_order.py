@@ -16,9 +16,9 @@ from podium._core import Engine
 from podium.api import Pod
 from podium.errors import PluginError
 from podium.framework.plugin import QueuedPod
+from podium.scheduler.entry import Entry
 from podium.scheduler.observer import Observer
 from podium.scheduler.places import Places
-from podium.scheduler.state import Entry
 
 _SECOND = 1_000_000_000
 

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from podium._core import Engine, GangEviction
 from podium.cluster.port import Action, Preempt
 from podium.framework.config import TenantSettings
+from podium.scheduler.entry import Entry
 from podium.scheduler.observer import Attempt, Observer
-from podium.scheduler.state import Entry, State
+from podium.scheduler.state import State
 from podium.scheduler.tenants import Tenants
 from podium.scheduler.waiting import WaitingRoom
 

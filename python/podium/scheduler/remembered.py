@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from podium.api import Pod
 from podium.framework.runner import Answers, Judges, Runner
 from podium.framework.state import CycleState
+from podium.scheduler.entry import Entry
 from podium.scheduler.handle import Services
-from podium.scheduler.state import Entry
 
 #: Tables that are told apart; beyond that all start afresh.
 _TABLES = 1 << 16

@@ -1,8 +1,7 @@
 """The scheduler's view of the cluster: API objects beside the core's snapshot, in step with it."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -13,12 +12,11 @@ from podium.cluster.port import Applied, Event, Removed
 from podium.framework.events import Action, Resource
 from podium.scheduler import changes
 from podium.scheduler.arrivals import Arrivals
+from podium.scheduler.entry import Concern, Entry
 from podium.scheduler.events import bit
+from podium.scheduler.followers import Follower, GangMembers, QueueOrder
 from podium.scheduler.storage_hints import NOTHING_TO_ADD, Happened, happened
 from podium.scheduler.tenants import Tenants
-
-if TYPE_CHECKING:
-    from podium.scheduler.gangs.group import Group
 
 #: New pods that enter the core by one call: few enough to be in the processor's cache all the while.
 _TOGETHER = 1024
@@ -27,94 +25,6 @@ _ENDED = frozenset({"Succeeded", "Failed"})
 _POD_ADDED = bit(Resource.ASSIGNED_POD, Action.ADD)
 _POD_DELETED = bit(Resource.ASSIGNED_POD, Action.DELETE)
 _NODE_DELETED = bit(Resource.NODE, Action.DELETE)
-
-
-class Entry(msgspec.Struct, eq=False, gc=False):
-    """One pod that the scheduler knows. There is one per pod, so it is the cheapest kind of object.
-
-    Attributes:
-        node: the node it is on, assumed or bound.
-        concerned: the Python plugins of its profile that it concerns.
-        group: its gang.
-        epoch: counts the attempts that were given up; answers to calls of an earlier one are dropped.
-        message: why its last attempt failed.
-        victims: keys of the pods evicted for it in its last attempt.
-        failed_at: when its first attempt failed, where tenants take turns.
-        placed_at: when it was bound, where tenants give back.
-
-    """
-
-    pod: Pod
-    handle: int
-    node: str | None = None
-    concerned: frozenset[str] = frozenset()
-    group: "Group | None" = None
-    epoch: int = 0
-    message: str = ""
-    victims: Sequence[str] = ()
-    failed_at: int | None = None
-    placed_at: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Concern:
-    """What to make of a pending pod.
-
-    Attributes:
-        foreign: another scheduler's pod.
-        held: why it may not be tried yet; empty if it may.
-        by: the Python plugin that holds it; an event that this registered has it asked again.
-
-    """
-
-    foreign: bool = False
-    held: str = ""
-    by: str = ""
-
-
-class Follower(Protocol):
-    """Hears what becomes of pods that have a node and are not bound yet."""
-
-    def abandon(self, entry: Entry) -> None:
-        """Hear that a pod is gone, before the core forgets it."""
-
-    def bound_by_another(self, entry: Entry) -> None:
-        """Hear that a pod is bound."""
-
-
-class QueueOrder(Protocol):
-    """Says where pods stand in the queue; see ``podium.scheduler.queue_order``."""
-
-    def enter(self, entries: Sequence[Entry], now: int) -> None:
-        """Place pods that were just queued."""
-
-    def changed(self, entry: Entry) -> None:
-        """Place a waiting pod anew whose object changed."""
-
-    def leave(self, handle: int) -> None:
-        """Forget a pod that is bound or gone."""
-
-
-class GangMembers(Protocol):
-    """Hears of all pods, so that gangs know their members."""
-
-    def take(self, entries: Sequence[Entry], leaders: Sequence[Pod], now: int) -> Iterator[Sequence[Entry]]:
-        """Let new pods join their gangs; yields runs of those that are in none."""
-
-    def joined(self, entry: Entry) -> None:
-        """Let a pod that is on a node join its gang."""
-
-    def changed(self, entry: Entry, old: Pod) -> None:
-        """Hear that a pod's object changed."""
-
-    def left(self, entry: Entry, phase: str) -> None:
-        """Hear that a pod is gone, before the core forgets it."""
-
-    def observe(self, item: Object, *, gone: bool = False) -> None:
-        """Hear of an object that is neither Node nor Pod."""
-
-    def settle(self, now: int) -> None:
-        """Draw the conclusions of all that was heard."""
 
 
 class State:

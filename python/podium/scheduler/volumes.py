@@ -3,7 +3,7 @@
 from podium._core import Engine
 from podium.cluster.port import BindVolumes, VolumeWrite
 from podium.errors import CoreError
-from podium.scheduler.state import Entry
+from podium.scheduler.entry import Entry
 
 
 def begin(engine: Engine, entry: Entry) -> BindVolumes | None:

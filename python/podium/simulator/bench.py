@@ -16,9 +16,9 @@ from podium.cluster.port import Applied, Event, Removed
 from podium.cluster.simulated import SimulatedCluster
 from podium.collector import collector_paused
 from podium.framework.config import SchedulerConfig
+from podium.scheduler.entry import Entry
 from podium.scheduler.loop import Scheduler
 from podium.scheduler.observer import Observer
-from podium.scheduler.state import Entry
 from podium.simulator.workloads import Change, Step, Workload
 
 #: Cycles between two looks at the clock.

@@ -12,10 +12,10 @@ from podium.api.manifest import Manifest
 from podium.cluster.port import Emit
 from podium.cluster.simulated import SECOND, SimulatedCluster
 from podium.framework.config import SchedulerConfig
+from podium.scheduler.entry import Entry
 from podium.scheduler.gangs.report import GangReport, reports
 from podium.scheduler.loop import Scheduler
 from podium.scheduler.observer import Attempt, Observer
-from podium.scheduler.state import Entry
 from podium.scheduler.tenants import TenantShare
 from podium.simulator.given_load import GivenLoad, plugins_of
 

@@ -5,7 +5,7 @@ import collections
 from msgspec.structs import replace
 from podium.cluster.simulated import SECOND, SimulatedCluster
 from podium.framework.config import parse_config
-from podium.scheduler.binding import Assumed
+from podium.scheduler.assumed import Assumed
 from podium.scheduler.loop import Scheduler
 from podium.scheduler.observer import Observer
 

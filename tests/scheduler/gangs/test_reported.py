@@ -10,7 +10,7 @@ from podium._core import Engine
 from podium.api import VolcanoPodGroup
 from podium.api.gangs import ROLE_ANNOTATION
 from podium.cluster.simulated import Latency
-from podium.scheduler import loop
+from podium.scheduler import assembly
 
 from tests.scheduler.gangs.world import World, declared, gang, member, node, plain, with_minimum
 
@@ -347,7 +347,7 @@ class Counting:
 
 
 def test_19_queue_operations_of_a_thousand_members_that_fail_twice(monkeypatch):
-    monkeypatch.setattr(loop, "Engine", Counting)
+    monkeypatch.setattr(assembly, "Engine", Counting)
     world = World(node("small", gpu="8"))
     world.apply(*gang("g", 1000)).settle()
     world.apply(node("other", gpu="8")).until(20)

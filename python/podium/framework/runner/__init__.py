@@ -103,6 +103,10 @@ class Runner:
         """Whether the profile has a plugin, native or not, at a point."""
         return name in self._profile.names(point)
 
+    def order(self, point: str) -> list[str]:
+        """Return all plugins of the profile at a point, native ones included, in order."""
+        return self._profile.names(point)
+
     def names(self, point: str) -> list[str]:
         """Return the plugins that this runner calls at a point, in order."""
         return [member.name for member in self._members.by_point[point]]

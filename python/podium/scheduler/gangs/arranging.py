@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from podium._core import Engine, Said
 from podium.framework.state import CycleState
+from podium.scheduler.entry import Entry
 from podium.scheduler.gangs.group import Group
 from podium.scheduler.gangs.seats import Outcome, Seats
 from podium.scheduler.nodes import mask_of
-from podium.scheduler.state import Entry
 
 Mask = NDArray[np.bool_]
 

@@ -6,6 +6,7 @@ from typing import Final
 from podium._core import Batch, Engine, GangEviction, Shortage
 from podium.cluster.port import Action, Preempt
 from podium.framework.config import GangSettings
+from podium.scheduler.entry import Entry
 from podium.scheduler.failures import Failures, Refusal
 from podium.scheduler.gangs.gangs import Gangs
 from podium.scheduler.gangs.group import GROUP, Group, Phase
@@ -14,7 +15,7 @@ from podium.scheduler.gangs.room import RoomMaker
 from podium.scheduler.gangs.seats import Outcome
 from podium.scheduler.observer import Attempt
 from podium.scheduler.relief import Relief
-from podium.scheduler.state import Entry, State
+from podium.scheduler.state import State
 
 Feasible = Mapping[str, Sequence[str]]
 

@@ -7,10 +7,10 @@ from typing import Final
 from podium.api import Pod, PriorityClass
 from podium.api.admission.priority import SYSTEM_CLASSES
 from podium.api.gangs import Way, describe, role_of
+from podium.scheduler.entry import Entry
 from podium.scheduler.gangs.book import Book
 from podium.scheduler.gangs.group import Group
 from podium.scheduler.gangs.members import Signature, Verdict, judge, signature
-from podium.scheduler.state import Entry
 
 #: The signature of members that say different things.
 _MIXED: Final = "mixed"

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from podium._core import Engine
 from podium.cluster.port import Action
 from podium.framework.config import GangSettings
+from podium.scheduler.entry import Entry
 from podium.scheduler.failures import Refusal
 from podium.scheduler.gangs.book import Book
 from podium.scheduler.gangs.conclusions import Conclusions
@@ -23,7 +24,6 @@ from podium.scheduler.gangs.permits import Permits
 from podium.scheduler.gangs.telling import Telling
 from podium.scheduler.gangs.turns import Requeue, Turns
 from podium.scheduler.observer import Observer
-from podium.scheduler.state import Entry
 from podium.scheduler.tenants import Tenants
 from podium.scheduler.waiting import WaitingRoom
 

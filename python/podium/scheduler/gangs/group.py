@@ -21,8 +21,8 @@ import msgspec
 from podium.api import Object
 from podium.api.gang_status import Standing
 from podium.api.gangs import Description, GangKey
+from podium.scheduler.entry import Entry
 from podium.scheduler.failures import Refusal
-from podium.scheduler.state import Entry
 
 #: The bit that tells a gang's handle in the queue from a pod's.
 GROUP: Final = 1 << 31

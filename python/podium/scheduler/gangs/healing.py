@@ -4,12 +4,12 @@ from dataclasses import dataclass, field
 
 from podium.api.gangs import GangKey
 from podium.cluster.port import Evict
+from podium.scheduler.entry import Entry
 from podium.scheduler.gangs.book import Book
 from podium.scheduler.gangs.group import Group, Phase
 from podium.scheduler.gangs.permits import Permits
 from podium.scheduler.gangs.telling import Telling
 from podium.scheduler.gangs.turns import Turns
-from podium.scheduler.state import Entry
 
 
 @dataclass(slots=True)

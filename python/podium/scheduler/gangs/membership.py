@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 
 from podium.api import Object, Pod, PriorityClass
 from podium.api.gangs import WAY_OF, GangKey, gang_of
+from podium.scheduler.entry import Entry
 from podium.scheduler.failures import Refusal
 from podium.scheduler.gangs.book import Book
 from podium.scheduler.gangs.conclusions import Conclusions
 from podium.scheduler.gangs.group import Group
 from podium.scheduler.gangs.members import signature
-from podium.scheduler.state import Entry
 
 
 @dataclass(slots=True)

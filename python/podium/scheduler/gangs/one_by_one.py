@@ -14,12 +14,12 @@ import numpy as np
 from podium.api.gangs import role_of
 from podium.cluster.port import Action
 from podium.framework.status import Code
-from podium.scheduler.binding import Assumed
+from podium.scheduler.assumed import Assumed
+from podium.scheduler.entry import Entry
 from podium.scheduler.failures import Refusal
 from podium.scheduler.gangs.arranging import Arranger
 from podium.scheduler.gangs.group import Group
 from podium.scheduler.gangs.seats import Mask, Outcome, Seats
-from podium.scheduler.state import Entry
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from podium.api.gangs import GangKey
+from podium.scheduler.entry import Entry
 from podium.scheduler.gangs.book import Book
 from podium.scheduler.gangs.group import GROUP, Group, Phase
-from podium.scheduler.state import Entry
 from podium.scheduler.waiting import WaitingRoom
 
 GANG: Final = "Gang"

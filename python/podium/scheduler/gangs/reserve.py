@@ -14,8 +14,9 @@ from podium._core import Engine
 from podium.api import Pod
 from podium.api.gangs import RUN_TIME
 from podium.framework.duration import Duration
+from podium.scheduler.entry import Entry
 from podium.scheduler.gangs.group import Group
-from podium.scheduler.state import Entry, State
+from podium.scheduler.state import State
 
 SECOND: Final = 1_000_000_000
 

@@ -13,9 +13,9 @@ from typing import Final
 from podium._core import GangEviction
 from podium.framework.runner import Runner
 from podium.framework.state import CycleState
+from podium.scheduler.entry import Entry
 from podium.scheduler.gangs.arranging import Arranger, Hearing, lift, restore
 from podium.scheduler.gangs.group import Group
-from podium.scheduler.state import Entry
 
 #: Plans of the core that are gone through with the plugins before nobody is evicted.
 ROUNDS: Final = 16

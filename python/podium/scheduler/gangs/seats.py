@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from podium._core import Engine
 from podium.framework.runner import Runner
 from podium.framework.state import CycleState
-from podium.scheduler.binding import Assumed
+from podium.scheduler.assumed import Assumed
 from podium.scheduler.cycle import Cycle, Unexpected
+from podium.scheduler.entry import Entry
 from podium.scheduler.failures import Refusal
 from podium.scheduler.fit import Misfit
 from podium.scheduler.profiles import Profiles
-from podium.scheduler.state import Entry
 
 Mask = NDArray[np.bool_]
 

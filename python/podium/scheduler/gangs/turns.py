@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from podium.scheduler.ages import creation_time
+from podium.scheduler.entry import Entry
 from podium.scheduler.failures import Refusal
 from podium.scheduler.gangs.book import Book
 from podium.scheduler.gangs.group import GROUP, Group, Phase
 from podium.scheduler.gangs.permits import Permits
-from podium.scheduler.state import Entry
 from podium.scheduler.tenants import Tenants
 
 #: Returns a handle that was popped to the queue, and why, at a time.

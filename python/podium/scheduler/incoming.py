@@ -1,0 +1,68 @@
+"""What comes in: events of the backend, and what plugins and other threads have asked for."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from podium._core import Engine
+from podium.api.documented import documented
+from podium.cluster.port import Action, Applied, Bound, Event, Removed, Returned
+from podium.scheduler.binding import Binder
+from podium.scheduler.columns import CustomColumns
+from podium.scheduler.gangs.gangs import Gangs
+from podium.scheduler.inbox import Inbox
+from podium.scheduler.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """Applies it, in order of arrival.
+
+    Attributes:
+        strict: whether objects are written so that they mean what is documented.
+
+    """
+
+    engine: Engine
+    state: State
+    binder: Binder
+    gangs: Gangs
+    inbox: Inbox
+    columns: CustomColumns
+    strict: bool
+
+    def apply(self, events: Iterable[Event], now: int, actions: list[Action]) -> None:
+        """Apply what happened; objects that follow one another together."""
+        objects: list[Event] = []
+        strict, binder = self.strict, self.binder
+        for event in events:
+            if isinstance(event, Applied):
+                objects.append(Applied(documented(event.object)) if strict else event)
+                continue
+            if isinstance(event, Removed):
+                objects.append(event)
+                continue
+            if objects:
+                self.state.apply(objects, now)
+                objects.clear()
+            if isinstance(event, Returned):
+                binder.returned(event, now, actions)
+            elif isinstance(event, Bound):
+                binder.bound(event.uids, actions)
+            else:
+                binder.bind_failed(event.uid, event.message, now, actions)
+        self.state.apply(objects, now)
+
+    def take_requests(self, now: int, actions: list[Action]) -> None:
+        """Apply what came from plugins and other threads."""
+        self.gangs.permits.permit()
+        self.binder.take_decisions(now, actions)
+        changed = self.columns.take_changed()
+        if changed:
+            rows = (self.engine.row(name) for name in changed)
+            self.engine.touch([row for row in rows if row is not None])
+        uids, events = self.inbox.take()
+        for uid in uids:
+            entry = self.state.entry(uid)
+            if entry is not None:
+                self.engine.activate(entry.handle)
+        actions += events
