@@ -446,10 +446,15 @@ class Engine:
 
         """
 
+    def explain_within(self, pod: int, within: NDArray[np.bool_], /) -> dict[str, Any]:
+        """Return the native scores as if only a mask's nodes were feasible, in the form of ``explain``."""
+
     def begin_overlay(self) -> None:
         """Open a what-if transaction; they nest. While one is open nothing real may change."""
 
-    def place_in_overlay(self, pod: int, row: int, /) -> tuple[str, str] | None: ...
+    def place_in_overlay(self, pod: int, row: int, /) -> tuple[str, int, list[str]] | None:
+        """Place a pod; returns plugin, code and reasons of a native refusal at Reserve."""
+
     def evict_in_overlay(self, pod: int, /) -> None: ...
     def end_overlay(self) -> None: ...
     def begin_trial(self, pod: int, /) -> bool:

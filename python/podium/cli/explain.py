@@ -13,7 +13,7 @@ from podium.errors import InputError
 if TYPE_CHECKING:
     from podium.api import Pod
     from podium.api.manifest import Manifest
-    from podium.scheduler.explain import Explanation, Turn
+    from podium.scheduler.explanation import Explanation, Turn
     from podium.scheduler.gangs.report import GangTurn
 
 _HELP = """\

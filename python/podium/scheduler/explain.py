@@ -2,86 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
 from podium._core import Quantity
 from podium.scheduler.entry import Entry
-from podium.scheduler.gangs.report import GangTurn, turn_of
+from podium.scheduler.explain_plugins import judge_with_plugins
+from podium.scheduler.explanation import Explanation, NodeRejection, Turn, scores_of
+from podium.scheduler.gangs.report import turn_of
 from podium.scheduler.loop import Scheduler
 from podium.scheduler.tenants import Tenants
-
-
-@dataclass(frozen=True, slots=True)
-class PluginScore:
-    """One plugin's part in a node's total."""
-
-    raw: int
-    normalized: int
-    weighted: int
-
-
-@dataclass(frozen=True, slots=True)
-class NodeScore:
-    """A feasible node's total and its parts."""
-
-    total: int
-    plugins: Mapping[str, PluginScore]
-
-
-@dataclass(frozen=True, slots=True)
-class NodeRejection:
-    """Why a node is out."""
-
-    plugin: str
-    reasons: Sequence[str]
-    code: str
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """When a waiting pod's tenant goes, and what keeps the pod from going.
-
-    Attributes:
-        name: the tenant.
-        dominant_share: what it uses, not divided by its weight.
-        rank: 1 is the tenant whose turn it is; None if it has nothing to try.
-        blocked_by: who holds the resource, or the limit in the way; None if nothing does.
-
-    """
-
-    name: str
-    dominant_share: float
-    rank: int | None
-    blocked_by: str | None
-
-
-@dataclass(slots=True)
-class Explanation:
-    """One pending pod, judged alone against the bound pods and the nominations of the others.
-
-    Attributes:
-        state: ``feasible``, ``unschedulable``, ``gated``, ``foreign`` or ``error``.
-        feasible: nodes that pass every filter, in node order.
-        nodes: every node that some filter rejects.
-        scores: of the best nodes, best first.
-        nominated, victims: what preemption would do.
-        tenant: whose turn it is, where tenants take turns.
-        gang: how near its gang is, if it is in one.
-
-    """
-
-    pod: str
-    state: str
-    message: str = ""
-    feasible: Sequence[str] = ()
-    nodes: Mapping[str, NodeRejection] = field(default_factory=dict)
-    scores: Mapping[str, NodeScore] = field(default_factory=dict)
-    nominated: str | None = None
-    victims: Sequence[str] = ()
-    tenant: Turn | None = None
-    gang: GangTurn | None = None
 
 
 def explain(scheduler: Scheduler, uid: str, top: int = 10) -> Explanation:
@@ -90,21 +18,30 @@ def explain(scheduler: Scheduler, uid: str, top: int = 10) -> Explanation:
     if entry is None:
         raise KeyError(uid)
     name = f"{entry.pod.metadata.namespace}/{entry.pod.metadata.name}"
-    answer = scheduler.engine.explain(entry.handle)
-    result = Explanation(
-        pod=name, state=answer["state"], message=answer["message"], feasible=answer["feasible"]
-    )
-    result.nodes = {node: NodeRejection(**why) for node, why in answer["nodes"].items()}
-    if result.state == "feasible" and answer["totals"]:
-        result.scores = _scores(answer, top)
-    elif result.state == "unschedulable":
-        _preempt(scheduler, entry.handle, result)
+    if entry.concerned:
+        result = judge_with_plugins(scheduler.singles, entry, name, top)
+    else:
+        result = _judge(scheduler, entry, name, top)
     if scheduler.tenants is not None:
         result.tenant = _turn(scheduler, scheduler.tenants, entry, result)
     if entry.group is not None:
         result.gang = turn_of(scheduler.engine, scheduler.gangs, entry.group)
         if entry.group.message:
             result.message = result.message or entry.group.message
+    return result
+
+
+def _judge(scheduler: Scheduler, entry: Entry, name: str, top: int) -> Explanation:
+    """Judge a pod that is a matter of the core alone."""
+    answer = scheduler.engine.explain(entry.handle)
+    result = Explanation(
+        pod=name, state=answer["state"], message=answer["message"], feasible=answer["feasible"]
+    )
+    result.nodes = {node: NodeRejection(**why) for node, why in answer["nodes"].items()}
+    if result.state == "feasible" and answer["totals"]:
+        result.scores = scores_of(answer, top)
+    elif result.state == "unschedulable":
+        _preempt(scheduler, entry.handle, result)
     return result
 
 
@@ -144,21 +81,6 @@ def _holders(scheduler: Scheduler, tenants: Tenants, result: Explanation) -> str
     most = sorted(holding, key=lambda held: (-float(held[0]), held[1]))[:_HOLDERS]
     held = ", ".join(f"{name} {amount}" for _, name, amount in most)
     return f"{resource}: held by {held}" if held else f"{resource}: no node has enough"
-
-
-def _scores(answer: Mapping[str, Any], top: int) -> dict[str, NodeScore]:
-    feasible, totals, parts = answer["feasible"], answer["totals"], answer["scores"]
-    best = sorted(range(len(feasible)), key=lambda at: -totals[at])[:top]
-    return {
-        feasible[at]: NodeScore(
-            total=totals[at],
-            plugins={
-                plugin: PluginScore(raw[at], normalized[at], normalized[at] * weight)
-                for plugin, weight, raw, normalized in parts
-            },
-        )
-        for at in best
-    }
 
 
 def _preempt(scheduler: Scheduler, handle: int, result: Explanation) -> None:

@@ -121,7 +121,8 @@ class SnapshotOverlay:
         self._engine.evict_in_overlay(handle)
         refused = self._engine.place_in_overlay(handle, row)
         if refused is not None:
-            raise PluginError(f"overlay: {pod.metadata.name} on {node_name}: {refused[0]}: {refused[1]}")
+            why = f"{refused[0]}: {', '.join(refused[2])}"
+            raise PluginError(f"overlay: {pod.metadata.name} on {node_name}: {why}")
         if self._runner is None:
             return
         state = CycleState()

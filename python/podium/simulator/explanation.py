@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from podium.scheduler.explain import Explanation, NodeRejection, NodeScore
+from podium.scheduler.explanation import Explanation, NodeRejection, NodeScore
 from podium.simulator.report import table
 
 #: Names of nodes shown per reason.

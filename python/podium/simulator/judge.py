@@ -7,7 +7,8 @@ from podium.api.manifest import Manifest
 from podium.cluster.port import Applied
 from podium.errors import CoreError
 from podium.framework.config import SchedulerConfig
-from podium.scheduler.explain import Explanation, explain
+from podium.scheduler.explain import explain
+from podium.scheduler.explanation import Explanation
 from podium.scheduler.loop import Scheduler
 from podium.simulator.given_load import GivenLoad
 from podium.simulator.run import all_but_pods, bound_and_pending, name_of

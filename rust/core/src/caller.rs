@@ -210,14 +210,7 @@ impl Engine {
                 });
             }
         }
-        let rows: Vec<Row> = self
-            .snap
-            .order
-            .rows()
-            .iter()
-            .copied()
-            .filter(|row| mask[position(live.as_deref(), *row)])
-            .collect();
+        let rows = self.rows_within(mask);
         let ranking = cycle::rank(&self.snap, &profile, pod, &rows)?;
         let mut totals = vec![0; mask.len()];
         for (row, total) in rows.into_iter().zip(ranking.totals) {
@@ -226,16 +219,21 @@ impl Engine {
         Ok(totals)
     }
 
+    /// The rows of the nodes of `mask`, in node order.
+    pub fn rows_within(&self, mask: &[bool]) -> Vec<Row> {
+        let live = self.live_rows();
+        let order = self.snap.order.rows().iter().copied();
+        order
+            .filter(|row| mask[position(live.as_deref(), *row)])
+            .collect()
+    }
+
     /// The winner among the nodes of `mask` by `totals`.
     pub fn winner(&self, pod: PodId, attempt: u64, mask: &[bool], totals: &[i64]) -> Option<Row> {
         let live = self.live_rows();
         let row = |at: usize| live.as_ref().map_or(at as Row, |rows| rows[at]);
         let Some(draw) = self.draw(pod, attempt) else {
-            let order = self.snap.order.rows().iter();
-            let rows: Vec<Row> = order
-                .copied()
-                .filter(|row| mask[position(live.as_deref(), *row)])
-                .collect();
+            let rows = self.rows_within(mask);
             let totals: Vec<i64> = rows
                 .iter()
                 .map(|row| totals[position(live.as_deref(), *row)])

@@ -59,6 +59,11 @@ pub fn explain(engine: &mut Engine, pod: PodId) -> Explanation {
     }
 }
 
+/// The native scores of the nodes of `mask`, as if no others were feasible.
+pub fn ranked_within(engine: &Engine, pod: PodId, mask: &[bool]) -> Explanation {
+    ranked(engine, pod, &engine.rows_within(mask))
+}
+
 fn refused(outcome: Outcome) -> Explanation {
     match outcome {
         Outcome::Unschedulable(diagnosis) => unschedulable(&diagnosis),

@@ -2,6 +2,7 @@
 
 use crate::engine::{Decision, Engine, Eviction};
 use crate::errors::core_error;
+use crate::explain;
 use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1};
 use podium_core::caller;
 use podium_core::preempt::{self, Candidate};
@@ -9,6 +10,7 @@ use podium_core::snapshot::{PodId, Row};
 use podium_core::status::{Code, Reason, Status};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 /// Plugin, code, reasons.
 pub(crate) type Refusal = (&'static str, u8, Vec<String>);
@@ -213,17 +215,34 @@ impl Engine {
         Ok(engine.winner(id, attempt, within, &totals))
     }
 
+    /// The native scores of the nodes of `within`, in the form of `explain`.
+    fn explain_within<'py>(
+        &self,
+        py: Python<'py>,
+        pod: u32,
+        within: PyReadonlyArray1<'py, bool>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let explanation = {
+            let engine = self.lock()?;
+            let id = Self::pod(&engine, pod)?;
+            let within = per_node(&within, engine.snap.nodes.count())?;
+            podium_core::explain::ranked_within(&engine, id, within)
+        };
+        explain::to_dict(py, &explanation)
+    }
+
     fn begin_overlay(&self) -> PyResult<()> {
         self.lock()?.begin_overlay();
         Ok(())
     }
 
-    fn place_in_overlay(&self, pod: u32, row: u32) -> PyResult<Option<(&'static str, String)>> {
+    /// The refusal of a native plugin at Reserve, if there is one.
+    fn place_in_overlay(&self, pod: u32, row: u32) -> PyResult<Option<Refusal>> {
         let mut engine = self.lock()?;
         let id = Self::pod(&engine, pod)?;
         let row = Self::live_row(&engine, row)?;
         let refused = engine.place_in_overlay(id, row).err();
-        Ok(refused.map(|(plugin, status)| (plugin, status.message())))
+        Ok(refused.map(|(plugin, status)| refusal(plugin, &status)))
     }
 
     fn evict_in_overlay(&self, pod: u32) -> PyResult<()> {
