@@ -118,7 +118,8 @@ class Batch:
 
     Attributes:
         pods, rows: uint32, the placed pods in order and the row of each.
-        nanos: uint64, how long each cycle took, where asked for.
+        nanos: uint64, how long each cycle took, where asked for; a gang's is one cycle.
+        stopped_nanos: how long the cycle took that ended the batch.
         stopped: a popped pod, or gang (top bit set), that was not placed, which ended the batch.
         decision: how its cycle ended; None if its profile needs Python plugins and nothing was decided, or if
             it is a gang that was tried.
@@ -137,6 +138,8 @@ class Batch:
     def rows(self) -> NDArray[np.uint32]: ...
     @property
     def nanos(self) -> NDArray[np.uint64]: ...
+    @property
+    def stopped_nanos(self) -> int: ...
     @property
     def stopped(self) -> int | None: ...
     @property

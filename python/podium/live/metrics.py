@@ -4,23 +4,22 @@ import collections
 import contextlib
 import logging
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.core import CounterMetricFamily, Metric
-from prometheus_client.registry import Collector
 
 from podium._core import Quantity
 from podium.cluster.kube.backend import KubeCluster
 from podium.framework.metrics import exponential
 from podium.live.cachecheck import Differences
+from podium.live.gang_metrics import GangMetrics, listed
 from podium.live.shadow import Result
 from podium.scheduler.entry import Entry
-from podium.scheduler.gangs.gangs import Gangs
-from podium.scheduler.gangs.group import Phase
+from podium.scheduler.gangs.attempts import GangAttempt
+from podium.scheduler.gangs.group import GROUP, Phase
 from podium.scheduler.loop import Scheduler
 from podium.scheduler.observer import Attempt, Observer
 from podium.scheduler.tenants import Tenants
@@ -31,6 +30,9 @@ log = logging.getLogger("podium.cache")
 #: From 1 ms, as upstream, and below it, where nearly all of Podium's cycles are.
 _CYCLE: Final = [0.00001, 0.00005, 0.0001, 0.0005, *exponential(0.001, 2, 15)]
 _POOLS: Final = ("active", "backoff", "unschedulable", "gated")
+
+#: Where kube-scheduler counts members of which others are missing.
+_INCOMPLETE: Final = "incomplete"
 
 
 class Metrics:
@@ -126,20 +128,18 @@ class Metrics:
             ["tenant", "resource"],
             registry=registry,
         )
-        self.gangs = Gauge(
-            "podium_gangs",
-            "Gangs with members in the cluster, by how far they have come.",
-            ["state"],
+        self.gangs = GangMetrics(registry)
+        self.entities = Gauge(
+            "scheduler_queued_entities",
+            "Number of queued scheduling entities by the queue type: 'pod' (tried alone) or 'podgroup'.",
+            ["queue", "type"],
             registry=registry,
         )
-        self.gang_events = GangCounts(registry)
         self.observer = _Watching(self)
 
     def text(self, scheduler: Scheduler, cluster: KubeCluster, *, leads: bool) -> bytes:
         """Return what ``/metrics`` shows now. May be called from any thread."""
-        counts = scheduler.engine.queue_counts()
-        for pool in _POOLS:
-            self.pending.labels(pool).set(counts.get(pool, 0))
+        self._show_queue(scheduler)
         sizes = cluster.store.sizes()
         self.cache.labels("nodes").set(sizes.get("Node", 0))
         self.cache.labels("pods").set(sizes.get("Pod", 0))
@@ -148,7 +148,7 @@ class Metrics:
         self.events.set(cluster.recorder.unwritten)
         self.lost_events.set(cluster.recorder.lost)
         self.binds.set(cluster.binding)
-        self._show_gangs(scheduler.gangs)
+        self.gangs.show(scheduler.gangs)
         if scheduler.tenants is not None:
             # A step may change the tenants meanwhile; then the next look is as good.
             for _ in range(3):
@@ -157,17 +157,24 @@ class Metrics:
                     break
         return generate_latest(self.registry)
 
-    def _show_gangs(self, gangs: Gangs) -> None:
-        self.gang_events.follow(gangs)
-        # A step may change the gangs meanwhile; then the next look is as good.
-        for _ in range(3):
-            with contextlib.suppress(RuntimeError):
-                states = collections.Counter(group.phase for group in gangs)
-                break
-        else:
-            return
-        for phase in Phase:
-            self.gangs.labels(phase.value).set(states[phase])
+    def _show_queue(self, scheduler: Scheduler) -> None:
+        """Count pods, members of a gang where their gang is, and what is queued as one."""
+        engine = scheduler.engine
+        counts = engine.queue_counts()
+        gangs, members = collections.Counter[str](), collections.Counter[str]()
+        for group in listed(scheduler.gangs):
+            pool = engine.pool(GROUP | group.handle) if group.queued else None
+            if pool is not None:
+                gangs[pool] += 1
+                members[pool] += group.ready
+            elif group.phase is Phase.GATED:
+                members[_INCOMPLETE] += group.ready
+        for pool in _POOLS:
+            alone = max(0, counts.get(pool, 0) - gangs[pool])
+            self.pending.labels(pool).set(alone + members[pool])
+            self.entities.labels(pool, "pod").set(alone)
+            self.entities.labels(pool, "podgroup").set(gangs[pool])
+        self.pending.labels(_INCOMPLETE).set(members[_INCOMPLETE])
 
     def _show(self, tenants: Tenants) -> None:
         self.shares.clear()
@@ -193,31 +200,6 @@ class Metrics:
         log.info("cache check: %d differences", number)
 
 
-class GangCounts(Collector):
-    """What happened to gangs so far, as the scheduler itself has counted it."""
-
-    _OUTCOMES: Final = ("placed", "unschedulable", "bound", "rolled_back", "timed_out", "preempted")
-
-    def __init__(self, registry: CollectorRegistry) -> None:
-        self._gangs: Gangs | None = None
-        registry.register(self)
-
-    def follow(self, gangs: Gangs) -> None:
-        """Show the counts of these gangs from now on."""
-        self._gangs = gangs
-
-    def collect(self) -> Iterable[Metric]:
-        """Return one counter with a sample per outcome, from 0."""
-        text = (
-            "Outcomes of gangs: placed and unschedulable are attempts, timed_out counts members that waited "
-            "too long in Permit, preempted the gangs that others were evicted for."
-        )
-        family = CounterMetricFamily("podium_gang_outcomes", text, labels=["outcome"])
-        for outcome in self._OUTCOMES:
-            family.add_metric([outcome], self._gangs.counts[outcome] if self._gangs is not None else 0)
-        return [family]
-
-
 class _Watching(Observer):
     """Counts what the scheduler does."""
 
@@ -238,7 +220,7 @@ class _Watching(Observer):
         self._metrics.attempts.labels(attempt.result, pod.spec.scheduler_name).inc()
         self._tried[uid] = self._tried.get(uid, 0) + 1
         self._first.setdefault(uid, time.monotonic())
-        if attempt.victims:
+        if attempt.victims and attempt.entry.group is None:
             self._metrics.preemptions.inc()
             self._metrics.victims.observe(len(attempt.victims))
 
@@ -270,6 +252,9 @@ class _Watching(Observer):
         if found is None:
             found = self._after[tries] = self._metrics.sli.labels(str(tries))
         return found
+
+    def gang_attempted(self, attempt: GangAttempt) -> None:
+        self._metrics.gangs.add(attempt)
 
     def timed(self, nanos: NDArray[np.uint64]) -> None:
         for each in (nanos * 1e-9).tolist():

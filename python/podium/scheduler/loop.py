@@ -26,12 +26,13 @@ from podium.scheduler.detailed import DetailedCycles
 from podium.scheduler.extenders import Client, with_extenders
 from podium.scheduler.failures import Failures
 from podium.scheduler.gangs.arranging import Arranger
+from podium.scheduler.gangs.attempts import placed_gangs
 from podium.scheduler.gangs.gangs import Gangs
 from podium.scheduler.gangs.group import GROUP
 from podium.scheduler.gangs.one_by_one import OneByOne
 from podium.scheduler.gangs.room import RoomMaker
 from podium.scheduler.gangs.seats import Seats
-from podium.scheduler.gangs.stopped import StoppedGangs
+from podium.scheduler.gangs.stopped import StoppedGangs, no_time
 from podium.scheduler.gates import Gates
 from podium.scheduler.handle import Services
 from podium.scheduler.hinting import Hints
@@ -69,6 +70,7 @@ class Scheduler:
         self.config = config
         self.observer = observer or Observer()
         self._observers = [self.observer]
+        self._timer = metrics.timer if metrics is not None else no_time
         self.tries = 0
         """Scheduling cycles so far."""
         expanded, extenders = with_extenders(config, extender)
@@ -155,6 +157,7 @@ class Scheduler:
             placements,
             post_filter,
             observer,
+            self._timer,
         )
         self._placements, self._post_filter = placements, post_filter
         self.singles, self._gang_turns = singles, gang_turns
@@ -234,6 +237,9 @@ class Scheduler:
         if placed:
             if self.observer.timing:
                 self.observer.timed(batch.nanos)
+                entries = self.state.by_handles(batch.pods.tolist())
+                for attempt in placed_gangs(entries, batch.nanos.tolist()):
+                    self.observer.gang_attempted(attempt)
             self._placements.begin_batch(batch, now, actions)
         if batch.stopped is None:
             return placed

@@ -11,6 +11,7 @@ from podium.scheduler.entry import Entry
 
 if TYPE_CHECKING:
     from podium.scheduler.failures import Refusal
+    from podium.scheduler.gangs.attempts import GangAttempt
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,9 @@ class Observer:
 
     def attempted(self, attempt: Attempt) -> None:
         """Look at one attempt; only failures are shown unless ``detailed``."""
+
+    def gang_attempted(self, attempt: "GangAttempt") -> None:
+        """Look at one cycle of a gang; only where ``timing``."""
 
     def placed(self, entries: Sequence[Entry], nodes: Sequence[str]) -> None:
         """Look at a run of pods that got their nodes; some may be rolled back later."""

@@ -26,14 +26,16 @@ pub(crate) struct Batch {
     asks: Option<Vec<Row>>,
     #[pyo3(get)]
     assumed: Option<Row>,
+    #[pyo3(get)]
+    stopped_nanos: u64,
 }
 
 /// Pods that were placed in a batch, with how long each took where that was asked for.
 #[derive(Debug, Default)]
 pub(crate) struct Placed {
     pub(crate) pods: Vec<(PodId, Row)>,
-    nanos: Vec<u64>,
-    timed: bool,
+    pub(crate) nanos: Vec<u64>,
+    pub(crate) timed: bool,
 }
 
 /// What the core did, without anything of Python's.
@@ -41,6 +43,8 @@ pub(crate) struct Placed {
 pub(crate) struct Done {
     pub(crate) placed: Placed,
     pub(crate) stopped: Option<Stopped>,
+    /// How long the cycle took that stopped it, where times are asked for.
+    stopped_nanos: u64,
 }
 
 impl Done {
@@ -52,7 +56,7 @@ impl Done {
         before.timed = timed;
         Done {
             placed,
-            stopped: None,
+            ..Done::default()
         }
     }
 
@@ -66,10 +70,14 @@ impl Done {
         while self.placed.pods.len() < limit {
             let (before, start) = (self.placed.pods.len(), Instant::now());
             self.stopped = engine.run_batch(1, now, &mut self.placed.pods);
+            let nanos = start.elapsed().as_nanos() as u64;
+            if self.stopped.is_some() {
+                self.stopped_nanos = nanos;
+            }
             if self.stopped.is_some() || self.placed.pods.len() == before {
                 return;
             }
-            self.placed.nanos.push(start.elapsed().as_nanos() as u64);
+            self.placed.nanos.push(nanos);
         }
     }
 }
@@ -95,6 +103,7 @@ impl Batch {
             shortage,
             asks: asks.map(|question| question.rows),
             assumed,
+            stopped_nanos: done.stopped_nanos,
         })
     }
 

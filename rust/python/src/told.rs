@@ -10,6 +10,7 @@ use podium_core::snapshot::{PodId, Row};
 use podium_core::told::Concern;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
+use std::time::Instant;
 
 /// The range of a score after normalisation.
 const MIN: i64 = 0;
@@ -96,10 +97,14 @@ impl Engine {
         }
         let mut done = Done::after(batch);
         let done = self.run(py, move |engine| {
+            let start = Instant::now();
             engine.answer(id, &accepted, &totals);
             match engine.run_popped(id, now) {
                 Ok(row) => {
                     done.placed.pods.push((id, row));
+                    if done.placed.timed {
+                        done.placed.nanos.push(start.elapsed().as_nanos() as u64);
+                    }
                     done.run(engine, limit, now);
                 }
                 Err(stopped) => done.stopped = Some(stopped),

@@ -1,6 +1,7 @@
 """What follows when a gang had its turn: its members are bound, or told what is missing."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from podium._core import Batch, Engine, GangEviction, Shortage
@@ -8,6 +9,7 @@ from podium.cluster.port import Action, Preempt
 from podium.framework.config import GangSettings
 from podium.scheduler.entry import Entry
 from podium.scheduler.failures import Failures, Refusal
+from podium.scheduler.gangs.attempts import Ended, profile_of
 from podium.scheduler.gangs.gangs import Gangs
 from podium.scheduler.gangs.group import GROUP, Group, Phase
 from podium.scheduler.gangs.reserve import Reservation
@@ -20,6 +22,26 @@ from podium.scheduler.state import State
 Feasible = Mapping[str, Sequence[str]]
 
 NOBODY: Final[Feasible] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Room that was made for a gang.
+
+    Attributes:
+        victims: who leaves.
+        nominated: member -> the node that it goes to once they have left; also where they leave already.
+        preemption: what came of preemption: ``Success`` or ``Unschedulable``; empty: it was not tried.
+        how: what to say of it.
+        reserved: member -> the node that is held for it although nobody is evicted.
+
+    """
+
+    victims: Sequence[Entry] = ()
+    nominated: Mapping[str, str] = field(default_factory=dict)
+    preemption: str = ""
+    how: str = ""
+    reserved: Mapping[str, str] = field(default_factory=dict)
 
 
 class GangCycle:
@@ -46,81 +68,69 @@ class GangCycle:
         self.relief: Relief | None = None
         """What fair shares do for gangs; None: tenants do not take turns."""
 
-    def failed(self, batch: Batch, now: int, actions: list[Action], feasible: Feasible = NOBODY) -> bool:
-        """Report a gang that lacks places; returns whether pods are evicted for it."""
+    def failed(self, batch: Batch, now: int, actions: list[Action], feasible: Feasible = NOBODY) -> Ended:
+        """Report a gang that lacks places, and make room for it if that can be done."""
         assert batch.stopped is not None, "only what was stopped has failed"
         group = self._gangs.by_handle(batch.stopped)
         shortage = batch.shortage
         if shortage is None:
             assert batch.decision is not None, "its tenant was refused"
             refusal = Refusal("unschedulable", batch.decision.message, tuple(batch.decision.plugins))
-            self._end(group, refusal, (), {}, now, actions, feasible)
-            return False
+            return self._end(group, refusal, Room(), now, actions, feasible)
         text = self.text(group, shortage)
         group.nearest = shortage.nearest
         if shortage.failed:
-            self._end(group, Refusal("error", text), (), {}, now, actions, feasible)
-            return False
-        victims, nominated, how = self._make_room(group, now, actions)
-        text += how
-        if not nominated:
+            return self._end(group, Refusal("error", text), Room(), now, actions, feasible)
+        room = self._make_room(group, now, actions)
+        if not room.nominated:
             self.reservation.consider(group, now)
-            nominated = self.reservation.places(group)
-        refusal = Refusal("unschedulable", text, tuple(shortage.plugins))
-        self._end(group, refusal, victims, nominated, now, actions, feasible)
-        return bool(victims)
+            room = replace(room, reserved=self.reservation.places(group))
+        refusal = Refusal("unschedulable", text + room.how, tuple(shortage.plugins))
+        return self._end(group, refusal, room, now, actions, feasible)
 
-    def refused(self, group: Group, outcome: Outcome, fitting: int, now: int, actions: list[Action]) -> bool:
-        """Report a gang that lacks places because Python plugins, or others, refuse a member.
-
-        Returns whether pods are evicted for it.
-        """
+    def refused(self, group: Group, outcome: Outcome, fitting: int, now: int, actions: list[Action]) -> Ended:
+        """Report a gang that lacks places because Python plugins, or others, refuse a member."""
         assert outcome.refused is not None, "only what was refused has failed"
         entry, why = outcome.refused
         text = (
             f"gang {group.name}: {fitting} of {outcome.need} members fit, "
             f"{entry.pod.metadata.name} does not: {why.message}"
         )
-        victims: Sequence[Entry] = ()
-        nominated: Mapping[str, str] = {}
-        if outcome.lacks_room and why.result == "unschedulable":
-            victims, nominated = self._preempt(group, actions)
+        lacks_room = outcome.lacks_room and why.result == "unschedulable"
+        room = self._preempt(group, actions) if lacks_room else Room()
         refusal = Refusal(why.result, text, why.plugins, why.pending)
-        self._end(group, refusal, victims, nominated, now, actions, outcome.feasible)
-        return bool(victims)
+        return self._end(group, refusal, room, now, actions, outcome.feasible)
 
-    def _make_room(
-        self, group: Group, now: int, actions: list[Action]
-    ) -> tuple[Sequence[Entry], Mapping[str, str], str]:
-        """Make room by priority, else as fair shares do; returns who leaves, member -> node, and how."""
+    def _make_room(self, group: Group, now: int, actions: list[Action]) -> Room:
+        """Make room by priority, else as fair shares do."""
         pending = list(group.pending())
         if self.relief is not None and any(map(self.relief.awaits, pending)):
-            return (), self._nominations(group), " reclaim: waiting for pods to leave."
-        victims, nominated = self._preempt(group, actions)
-        if nominated or self.relief is None:
-            return victims, nominated, ""
+            return Room((), self._nominations(group), how=" reclaim: waiting for pods to leave.")
+        room = self._preempt(group, actions)
+        if room.nominated or self.relief is None:
+            return room
         found = self.relief.give_gang(group.handle, pending, now)
         if found is None:
-            return (), {}, ""
+            return room
         victims, nominated = self._evict(group, found, actions)
-        return victims, nominated, f" reclaim: {len(victims)} pods of tenants above their share leave."
+        how = f" reclaim: {len(victims)} pods of tenants above their share leave."
+        return Room(victims, nominated, room.preemption, how)
 
-    def _preempt(self, group: Group, actions: list[Action]) -> tuple[Sequence[Entry], Mapping[str, str]]:
-        """Evict whoever is in the way if that makes room for all; returns them, and member -> node."""
-        scheduler = next(iter(group.members.values())).pod.spec.scheduler_name
-        if scheduler not in self._preempting:
-            return (), {}
+    def _preempt(self, group: Group, actions: list[Action]) -> Room:
+        """Evict whoever is in the way if that makes room for all."""
+        if profile_of(group) not in self._preempting:
+            return Room()
         found = self._plan(group)
         if found is None or found.result == "helpless":
             for entry in group.pending():
                 self._engine.nominate(entry.handle, None)
         if found is None or found.result != "nominate":
-            return (), self._nominations(group)
+            return Room((), self._nominations(group), "Unschedulable")
         for handle, row in found.places:
             self._engine.nominate(handle, self._engine.node_name(row))
         victims, nominated = self._evict(group, found, actions)
         self._gangs.counts["preempted"] += bool(victims)
-        return victims, nominated
+        return Room(victims, nominated, "Success")
 
     def _plan(self, group: Group) -> GangEviction | None:
         if self.room is not None and any(entry.concerned for entry in group.pending()):
@@ -180,13 +190,13 @@ class GangCycle:
         self,
         group: Group,
         refusal: Refusal,
-        victims: Sequence[Entry],
-        nominated: Mapping[str, str],
+        room: Room,
         now: int,
         actions: list[Action],
         feasible: Feasible,
-    ) -> None:
+    ) -> Ended:
         """Tell every member that waits, and put the gang back."""
+        nominated = room.nominated or room.reserved
         group.error = refusal.result == "error"
         is_news = group.message != refusal.message
         group.message = refusal.message
@@ -198,7 +208,7 @@ class GangCycle:
                 refusal.result,
                 message=refusal.message,
                 nominated=nominated.get(uid),
-                victims=victims,
+                victims=room.victims,
                 feasible=feasible.get(uid),
                 together=together,
             )
@@ -208,3 +218,5 @@ class GangCycle:
         group.move(Phase.BACKOFF if group.error else Phase.QUEUED)
         self._gangs.counts["unschedulable"] += 1
         self._gangs.telling.report(group)
+        result = "waiting_on_preemption" if room.nominated and not group.error else refusal.result
+        return Ended(result, room.preemption, len(room.victims))
