@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from msgspec import Struct
-from podium.framework import Plugin, Status
+from podium.framework import Action, ClusterEvent, EventRegistration, Plugin, Resource, Status
 
 
 class Hold(Plugin):
@@ -11,6 +11,8 @@ class Hold(Plugin):
 
     class Args(Struct):
         seconds: float = 2.0
+        patient: bool = False
+        """Whether pods that waited in vain are tried again only when their labels change."""
 
     def __init__(self, args, handle):
         super().__init__(args, handle)
@@ -18,6 +20,11 @@ class Hold(Plugin):
 
     def applies_to(self, pod):
         return pod.metadata.labels.get("held") in {"once", "always"}
+
+    def events_to_register(self):
+        if not self.args.patient:
+            return super().events_to_register()
+        return [EventRegistration(ClusterEvent(Resource.TARGET_POD, Action.UPDATE_POD_LABEL))]
 
     def permit(self, state, pod, node_name):
         if pod.metadata.uid in self._seen and pod.metadata.labels["held"] == "once":

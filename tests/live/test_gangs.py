@@ -195,7 +195,7 @@ def test_a_kind_of_gang_that_appears_later(
 
 @pytest.fixture
 def holding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> str:
-    """The flag for a configuration in which ``Hold`` holds pods for so many seconds; gangs wait for four."""
+    """The flag for a configuration in which ``Hold`` holds pods so many seconds, gangs theirs for four."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     path = tmp_path / "holding.yaml"
     path.write_text(_HOLDING.replace("SECONDS", str(request.param)))
@@ -241,7 +241,10 @@ def _last_member_is_held(api: Api) -> None:
 
 
 @pytest.mark.parametrize(
-    ("holding", "by"), [(600, "Gang"), (2, "Hold")], indirect=["holding"], ids=["the gang's", "the plugin's"]
+    ("holding", "by"),
+    [(600, "Gang"), ("2, patient: true", "Hold")],
+    indirect=["holding"],
+    ids=["the gang's", "the plugin's"],
 )
 def test_time_is_over_in_permit_for_a_gang(limited: Api, holding: str, by: str):
     """Nobody is bound; all give their places back at once, say so, and are tried again together."""
@@ -250,7 +253,7 @@ def test_time_is_over_in_permit_for_a_gang(limited: Api, holding: str, by: str):
     with podium_running(api, as_podium(api), holding) as running:
         eventually(lambda: "synced" in running.log, 60, what=running.log)
         _last_member_is_held(api)
-        # It fits only when the gang has given back what it held, and sooner or later comes first: gangs rest.
+        # It fits only when the gang has given back what it held: that waits until something can help it.
         api.create(PODS, pod("single", requests={GPU: "3"}))
         seen = eventually(lambda: api.placements(), 90, what=running.log[-3000:])
         assert set(seen) == {"single"}, "no member is bound while another is held"
