@@ -296,7 +296,7 @@ class Engine:
     def add_pods(
         self, metadata: list[bytes], specs: list[bytes], statuses: list[bytes], /
     ) -> NDArray[np.uint32]:
-        """Add pods given as the JSON of their parts; an empty status is none."""
+        """Add pods as the JSON of their parts, an empty status is none; those on nodes are put there."""
 
     def keep_examples(self, pods: NDArray[np.uint32], /) -> None:
         """Keep what pending pods, just added, say; examples are numbered from 0 in the order of keeping."""
@@ -505,6 +505,9 @@ class Engine:
 
     def set_pod_events(self, added: int, deleted: int, /) -> None:
         """Set the event bits that the core itself announces."""
+
+    def awaits(self, event: int, /) -> bool:
+        """Tell whether anything is parked, or in flight, to which one of the events may be news."""
 
     def announce(
         self,

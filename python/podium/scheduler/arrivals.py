@@ -1,4 +1,4 @@
-"""New pending pods on their way into the core: those that differ in name and uid alone cost little."""
+"""New pods on their way into the core: those that differ in name, uid and node alone cost little."""
 
 from collections.abc import Callable, Sequence
 
@@ -78,6 +78,16 @@ class Arrivals:
             handles[followers] = self._engine.add_pods_like(like, names, uids)
             first += [self._firsts[example] for example in np.unique(like).tolist()]
         return accepted, handles, first
+
+    def add_bound(self, pods: Sequence[Pod]) -> list[int]:
+        """Put pods into the core that are on nodes already; returns their handles, in order."""
+        encode = self._encode
+        handles: list[int] = self._engine.add_pods(
+            [encode(pod.metadata) for pod in pods],
+            [encode(pod.spec) for pod in pods],
+            [encode(pod.status) for pod in pods],
+        ).tolist()
+        return handles
 
     def _forget(self) -> None:
         self._engine.forget_examples()

@@ -1,6 +1,6 @@
 """The scheduler's view of the cluster: API objects beside the core's snapshot, in step with it."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -103,24 +103,31 @@ class State:
         return self._world.get((kind, namespace, name))
 
     def apply(self, events: Iterable[Event], now: int) -> None:
-        """Take over what happened. New pending pods that follow one another enter the core together."""
+        """Take over what happened. New pods that follow one another enter the core together.
+
+        They are either all pending or all on nodes.
+        """
         fresh: dict[str, Pod] = {}
+        settled: dict[str, Pod] = {}
         known = self._pods
         for event in events:
             item = event.object if isinstance(event, Applied) else None
-            if type(item) is Pod and not item.spec.node_name:
+            if type(item) is Pod:
                 uid = item.metadata.uid
-                if uid not in known and uid not in fresh:
-                    fresh[uid] = item
-                    if len(fresh) >= _TOGETHER:
-                        self._enqueue(fresh, now)
+                own, other = (settled, fresh) if item.spec.node_name else (fresh, settled)
+                if other:
+                    self._enter(fresh, settled, now)
+                if uid not in known and uid not in own:
+                    own[uid] = item
+                    if len(own) >= _TOGETHER:
+                        self._enter(fresh, settled, now)
                     continue
-            self._enqueue(fresh, now)
+            self._enter(fresh, settled, now)
             if item is not None:
                 self._applied(item, now)
             elif isinstance(event, Removed):
                 self._removed(event.object, now)
-        self._enqueue(fresh, now)
+        self._enter(fresh, settled, now)
         self._settle_tenants(now)
         if self.gangs is not None:
             self.gangs.settle(now)
@@ -183,6 +190,33 @@ class State:
             self.engine.enqueue_many(handles, now, created)
             if self.order is not None:
                 self.order.enter(run, now)
+
+    def _enter(self, fresh: dict[str, Pod], settled: dict[str, Pod], now: int) -> None:
+        """Let new pods into the core, pending ones and those on nodes, of which one kind is empty."""
+        self._enqueue(fresh, now)
+        if settled:
+            self._settle(list(settled.values()), now)
+            settled.clear()
+
+    def _settle(self, pods: Sequence[Pod], now: int) -> None:
+        """Let new pods on nodes into the core. Where it may be news to somebody, each is announced."""
+        if self._gated or self.engine.awaits(_POD_ADDED):
+            for pod in pods:
+                self._pod_applied(pod, now)
+            return
+        running = [pod for pod in pods if pod.status.phase not in _ENDED]
+        entries = [
+            Entry(pod, handle, pod.spec.node_name)
+            for pod, handle in zip(running, self._arrivals.add_bound(running), strict=True)
+        ]
+        self._pods.update((entry.pod.metadata.uid, entry) for entry in entries)
+        self._by_handle.update((entry.handle, entry) for entry in entries)
+        if self.tenants is not None:
+            self._settle_tenants(now)
+            self.tenants.assign(entries)
+        if self.gangs is not None:
+            for entry in entries:
+                self.gangs.joined(entry)
 
     def _remember(self, pod: Pod, handle: int) -> Entry:
         entry = Entry(pod, handle, pod.spec.node_name or None)

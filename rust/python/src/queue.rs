@@ -245,6 +245,11 @@ impl Engine {
         Ok(())
     }
 
+    /// Whether anything waits, or may come to wait, for one of the events.
+    fn awaits(&self, event: u64) -> PyResult<bool> {
+        Ok(self.lock()?.queue.awaits(event))
+    }
+
     /// Something happened to a pod on a node.
     #[pyo3(signature = (pod, event, now, spared = Vec::new(), gang = None))]
     fn announce(

@@ -2,6 +2,7 @@
 
 use super::Snapshot;
 use super::changes::Change;
+use super::likeness::Identity;
 use super::pods::{Pod, PodId};
 use crate::intern::Symbol;
 use crate::object;
@@ -10,11 +11,10 @@ use crate::time::parse_rfc3339;
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Prototypes kept; beyond that the table starts afresh. Most are of pods that are gone.
-const PROTOTYPES: usize = 1 << 11;
+const PROTOTYPES: usize = 1 << 13;
 
 /// A pod's JSON in parts; `status` may be empty.
 #[derive(Clone, Copy, Debug)]
@@ -24,61 +24,10 @@ pub struct PodParts<'a> {
     pub status: &'a [u8],
 }
 
-/// Compiled pods by everything they say apart from name and uid, and whether they have ended.
+/// Compiled pods by everything they say apart from name, uid, node and start, and whether they have ended.
 #[derive(Debug, Default)]
 pub(super) struct Prototypes {
     known: FxHashMap<Box<[u8]>, (Pod, bool)>,
-}
-
-/// What of a pod's metadata the snapshot reads, as far as it must be told apart.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Identity<'a> {
-    #[serde(borrow)]
-    name: Cow<'a, str>,
-    #[serde(borrow)]
-    namespace: Cow<'a, str>,
-    #[serde(borrow)]
-    uid: Cow<'a, str>,
-    #[serde(borrow)]
-    labels: Option<&'a RawValue>,
-    #[serde(borrow)]
-    owner_references: Option<&'a RawValue>,
-    #[serde(borrow)]
-    deletion_timestamp: Option<&'a RawValue>,
-}
-
-impl Default for Identity<'_> {
-    fn default() -> Self {
-        Identity {
-            name: Cow::Borrowed(""),
-            namespace: Cow::Borrowed(""),
-            uid: Cow::Borrowed(""),
-            labels: None,
-            owner_references: None,
-            deletion_timestamp: None,
-        }
-    }
-}
-
-impl Identity<'_> {
-    /// All of the pod's JSON that its prototype depends on. The separator occurs in no JSON text.
-    fn key(&self, parts: PodParts<'_>) -> Vec<u8> {
-        let raw = |value: Option<&'_ RawValue>| value.map_or(0, |v| v.get().len());
-        let metadata = raw(self.labels) + raw(self.owner_references) + self.namespace.len() + 32;
-        let mut key = Vec::with_capacity(parts.spec.len() + parts.status.len() + metadata);
-        let mut add = |part: &[u8]| {
-            key.extend_from_slice(part);
-            key.push(0);
-        };
-        add(parts.spec);
-        add(parts.status);
-        add(self.namespace.as_bytes());
-        for value in [self.labels, self.owner_references, self.deletion_timestamp] {
-            add(value.map_or("", RawValue::get).as_bytes());
-        }
-        key
-    }
 }
 
 impl<'a> PodParts<'a> {
@@ -128,14 +77,21 @@ impl Snapshot {
         self.insert_pod(record, has_ended(source))
     }
 
-    /// The same from JSON. Pods that differ only in name and uid are compiled once.
+    /// The same from JSON. Pods that differ only in name, uid, node and start are compiled once.
     pub fn add_pod_parts(&mut self, parts: PodParts<'_>) -> Result<PodId, serde_json::Error> {
-        let identity: Identity<'_> = serde_json::from_slice(parts.metadata)?;
-        let key = identity.key(parts);
+        let own = Identity::read(parts)?;
+        let key = own.likeness(parts);
         if let Some((prototype, ended)) = self.prototypes.known.get(&*key) {
-            let (mut record, ended) = (prototype.clone(), *ended);
-            record.name = (&*identity.name).into();
-            record.uid = (&*identity.uid).into();
+            let ended = *ended;
+            let record = Pod {
+                template: Arc::clone(&prototype.template),
+                name: own.name().into(),
+                uid: own.uid().into(),
+                node_name: self.interner.intern(&own.node()?),
+                start_time: own.start()?.as_deref().and_then(parse_rfc3339),
+                claims: prototype.claims.clone(),
+                ..*prototype
+            };
             self.peers.join_again(record.peer);
             return Ok(self.insert_pod(record, ended));
         }

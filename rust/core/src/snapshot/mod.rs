@@ -8,6 +8,7 @@ mod budgets;
 mod changes;
 mod column;
 mod images;
+mod likeness;
 mod nodes;
 mod nominations;
 mod order;
