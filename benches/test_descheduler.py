@@ -34,7 +34,7 @@ def cycle(manifest: Manifest, shadow: Shadow) -> Cycle:
     descheduler = Descheduler(loaded, IN_TREE, evictions, whatif=shadow)
     others, (bound, _) = list(all_but_pods(manifest)), bound_and_pending(manifest)
     world = World([*others, *bound], NOW)
-    evictions.begin(world.pods)
+    evictions.begin(world)
     shadow.begin(others, bound, NOW)
     return descheduler.cycle(world)
 

@@ -1,9 +1,9 @@
 from dataclasses import dataclass, field
 
 import pytest
-from podium.descheduler import evictor as evictors
-from podium.descheduler.evictor import Evicted, Limits, PodEvictor
+from podium.descheduler.evictor import Evicted, PodEvictor
 from podium.descheduler.framework import Outcome
+from podium.descheduler.limits import TEXTS, Limits
 from podium.descheduler.ports import EvictionRefusedError
 from podium.descheduler.world import World
 
@@ -31,14 +31,18 @@ def evict_all(api, limits, items):
 @pytest.mark.parametrize(
     ("limits", "outcomes", "text"),
     [
-        (Limits(node=1), [Outcome.EVICTED, Outcome.NODE_LIMIT, Outcome.EVICTED], evictors.NODE_LIMIT),
+        (Limits(node=1), [Outcome.EVICTED, Outcome.NODE_LIMIT, Outcome.EVICTED], TEXTS[Outcome.NODE_LIMIT]),
         (
             Limits(namespace=1),
             [Outcome.EVICTED, Outcome.EVICTED, Outcome.NAMESPACE_LIMIT],
-            evictors.NAMESPACE_LIMIT,
+            TEXTS[Outcome.NAMESPACE_LIMIT],
         ),
-        (Limits(total=2), [Outcome.EVICTED, Outcome.EVICTED, Outcome.TOTAL_LIMIT], evictors.TOTAL_LIMIT),
-        (Limits(total=0), [Outcome.TOTAL_LIMIT] * 3, evictors.TOTAL_LIMIT),
+        (
+            Limits(total=2),
+            [Outcome.EVICTED, Outcome.EVICTED, Outcome.TOTAL_LIMIT],
+            TEXTS[Outcome.TOTAL_LIMIT],
+        ),
+        (Limits(total=0), [Outcome.TOTAL_LIMIT] * 3, TEXTS[Outcome.TOTAL_LIMIT]),
     ],
 )
 def test_limits(limits, outcomes, text):

@@ -4,6 +4,7 @@ import pytest
 from podium.api import LabelSelector, LabelSelectorRequirement
 from podium.api.matching import selects
 from podium.descheduler.labels import Labelled
+from podium.descheduler.shapes import Shapes
 from podium.testing import make_pod
 
 
@@ -46,4 +47,6 @@ def test_selected(selector, namespace):
     expected = [
         pod for pod in PODS if pod.metadata.namespace == namespace and selects(selector, pod.metadata.labels)
     ]
-    assert Labelled(PODS).selected(namespace, selector) == expected
+    shapes = Shapes()
+    index = Labelled([(PODS, [shapes.of(pod) for pod in PODS])])
+    assert index.selected(namespace, selector) == expected

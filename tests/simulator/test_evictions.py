@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from podium.api import LabelSelector, ObjectMeta, PodDisruptionBudget
 from podium.api.objects.policy import PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 from podium.descheduler.ports import Eviction, EvictionRefusedError
+from podium.descheduler.world import World
 from podium.simulator.evictions import SimulatedEvictions
 
 from tests.descheduler.scene import owned, ready, running
@@ -32,7 +33,7 @@ def pods(number, state="True"):
 def evict(items, *budgets, among=None):
     """Names of the pods that may go, one after the other."""
     api = SimulatedEvictions(budgets)
-    api.begin(among or items)
+    api.begin(World(among or items, 0))
     return _evict(api, items)
 
 
@@ -52,7 +53,7 @@ def test_the_status_is_honoured_and_counted_down():
 
 def test_the_refusal_says_what_the_budget_needs():
     api = SimulatedEvictions([budget(allowed=0, healthy=2, desired=2)])
-    api.begin(pods(2))
+    api.begin(World(pods(2), 0))
     with pytest.raises(EvictionRefusedError, match="needs 2 healthy pods and has 2 currently") as error:
         api.evict(Eviction(pods(1)[0], ""))
     assert error.value.why == "pdb"
@@ -90,7 +91,7 @@ def test_pods_that_a_budget_does_not_guard():
 
 def test_two_budgets_are_an_error():
     api = SimulatedEvictions([budget(allowed=1), budget(allowed=1, name="c")])
-    api.begin(pods(1))
+    api.begin(World(pods(1), 0))
     with pytest.raises(EvictionRefusedError, match="more than one PodDisruptionBudget") as error:
         api.evict(Eviction(pods(1)[0], ""))
     assert error.value.why == "error"
@@ -100,7 +101,7 @@ def test_a_budget_that_the_controller_has_not_seen():
     stale = budget(allowed=1, healthy=2, desired=1)
     stale = replace(stale, metadata=replace(stale.metadata, generation=2))
     api = SimulatedEvictions([stale])
-    api.begin(pods(2))
+    api.begin(World(pods(2), 0))
     with pytest.raises(EvictionRefusedError, match="still being processed"):
         api.evict(Eviction(pods(1)[0], ""))
 
@@ -108,9 +109,9 @@ def test_a_budget_that_the_controller_has_not_seen():
 def test_the_next_cycle_counts_what_has_come_back():
     everybody = pods(3)
     api = SimulatedEvictions([budget(allowed=1, healthy=3, desired=2)])
-    api.begin(everybody)
+    api.begin(World(everybody, 0))
     assert _evict(api, everybody) == ["p0"]
-    api.begin(everybody[1:])
+    api.begin(World(everybody[1:], 0))
     assert _evict(api, everybody[1:]) == []
-    api.begin(everybody)
+    api.begin(World(everybody, 0))
     assert _evict(api, everybody) == ["p0"]

@@ -3,7 +3,6 @@
 from collections import Counter
 from unittest import mock
 
-import pytest
 from podium.api.manifest import Options as Loading
 from podium.api.manifest import load_objects
 from podium.descheduler.table import IN_TREE
@@ -139,25 +138,6 @@ def test_a_budget_at_its_minimum_blocks():
     found = answer(run([*objects, budget], body).turns)
     assert {item["node"] for item in found["evictions"]} == {"hot-2"}
     assert {item["why"] for item in found["blocked"] if item["node"] == "hot-1"} == {"pdb"}
-
-
-@pytest.mark.parametrize(
-    "mark",
-    [
-        {"labels": {"gang.example.com/name": "g"}},
-        {"labels": {"scheduling.x-k8s.io/pod-group": "g"}},
-        {"annotations": {"scheduling.k8s.io/group-name": "g"}},
-    ],
-)
-def test_members_of_a_gang_stay_together(mark):
-    objects = [node("hot"), node("cold"), *(pod(f"p{i}", "hot") for i in range(16))]
-    for item in objects[2:]:
-        for key, value in mark.items():
-            item["metadata"].setdefault(key, {}).update(value)
-    low = {"thresholds": {"cpu": 20}, "targetThresholds": {"cpu": 50}}
-    turn = run(objects, policy("LowNodeUtilization", low), mode="guarded").turns[0]
-    assert not turn.cycle.evicted
-    assert {item.why for item in turn.cycle.blocked} == {"gang"}
 
 
 def test_a_plan_has_room_for_every_plugin():

@@ -92,9 +92,24 @@ class Budgets:
             state.healthy -= 1
         self._leaving.add(pod.metadata.uid)
 
+    def take_all(self, pods: Sequence[Pod]) -> None:
+        """Count pods out together; raises EvictionRefusedError, and counts none, if a budget forbids one."""
+        self.check_all(pods)
+        for pod in pods:
+            self.take(pod)
+
     def check(self, pod: Pod) -> None:
         """Raise EvictionRefusedError if ``take`` would."""
         self._ask(pod)
+
+    def check_all(self, pods: Sequence[Pod]) -> None:
+        """Raise EvictionRefusedError if ``take_all`` would."""
+        if len(pods) == 1:
+            self.check(pods[0])
+            return
+        trial = self.copy()
+        for pod in pods:
+            trial.take(pod)
 
     def _ask(self, pod: Pod) -> BudgetState | None:
         """Return the budget that counts a pod, None if none does; raises EvictionRefusedError."""

@@ -1,43 +1,31 @@
-"""The one way to evict: limits per cycle, then the API; what was done and what was not, and why.
+"""The one way to evict: limits per cycle, then the API; what was done and what was not, and why."""
 
-Counting is upstream's: only what the API accepts counts, checks go total, node, namespace, and the limits
-hold over all profiles and plugins of a cycle.
-"""
-
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from podium.api import Pod
 from podium.descheduler.framework import Outcome
+from podium.descheduler.limits import TEXTS, Counts, Cuts, Limits
 from podium.descheduler.ports import Eviction, EvictionRefusedError, Evictions
 from podium.descheduler.world import World
-
-#: Texts of upstream's errors, which are also values of the label ``result`` of its metrics.
-NODE_LIMIT = "maximum number of evicted pods per node reached"
-NAMESPACE_LIMIT = "maximum number of evicted pods per namespace reached"
-PLUGIN_LIMIT = "maximum number of evicted pods per node reached for this plugin"
-TOTAL_LIMIT = "maximum number of evicted pods per a descheduling cycle reached"
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How many pods may be evicted in a cycle; None: any number."""
-
-    node: int | None = None
-    namespace: int | None = None
-    total: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Evicted:
-    """A pod that was evicted, where from, and by what; ``destination`` is the planned node, if any."""
+    """A pod that was evicted, where from, and by what.
+
+    Attributes:
+        destination: the planned node, if any.
+        gang: the gang that moves as a whole, empty for a pod that goes alone.
+
+    """
 
     pod: Pod
     plugin: str
     profile: str
     destination: str | None = None
+    gang: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,38 +53,17 @@ class Log:
     blocked: list[Blocked] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class Cuts:
-    """Where a cycle ended before its work was done, so that the next one may go on.
-
-    Attributes:
-        nodes: from which no more pods could go.
-        namespaces: from which no more pods could go.
-        everywhere: whether the limit was on all pods.
-        pods: single pods, which a budget kept.
-
-    """
-
-    nodes: set[str] = field(default_factory=set)
-    namespaces: set[str] = field(default_factory=set)
-    everywhere: bool = False
-    pods: list[Pod] = field(default_factory=list)
-
-    def note(self, pod: Pod, outcome: Outcome) -> None:
-        """Note a limit that a pod ran into."""
-        if outcome is Outcome.TOTAL_LIMIT:
-            self.everywhere = True
-        elif outcome is Outcome.NODE_LIMIT:
-            self.nodes.add(pod.spec.node_name)
-        elif outcome is Outcome.NAMESPACE_LIMIT:
-            self.namespaces.add(pod.metadata.namespace)
-
-
 class Guard(Protocol):
     """What stands between a candidate and its eviction in guarded mode."""
 
-    def consider(self, wanted: Evicted) -> Evicted:
-        """Plan an eviction and return it with its destination; raises EvictionRefusedError with a reason."""
+    def company(self, wanted: Evicted) -> Sequence[Evicted]:
+        """Return who goes with a pod, itself first; raises EvictionRefusedError if they may not."""
+
+    def consider(self, company: Sequence[Evicted]) -> Sequence[Evicted]:
+        """Plan the evictions of who goes together, or none of them; returns them with their destinations.
+
+        Raises EvictionRefusedError with a reason.
+        """
 
     def settle(self) -> tuple[Sequence[Evicted], Sequence[tuple[Evicted, EvictionRefusedError]]]:
         """Return the planned evictions that hold together, and those that do not."""
@@ -128,58 +95,63 @@ class PodEvictor:
         self.guard = guard
         self.log = Log()
         self.cuts = Cuts()
-        self._total = 0
+        self._counts = Counts(self._limits)
         self._listed: set[str] = set()
-        self._per_node: Counter[str] = Counter()
-        self._per_namespace: Counter[str] = Counter()
 
     def evict(self, world: World, wanted: Evicted, reason: str) -> Outcome:
         """Evict one pod if the limits allow.
 
         A pod that was evicted in this cycle may be so again and counts again, as the API has it; it is listed
-        once.
+        once. In a plan it goes once.
         """
-        pod = wanted.pod
-        limited = self._limited(pod)
+        guard = self.guard
+        if guard is not None and wanted.pod.metadata.uid in self._listed:
+            return Outcome.EVICTED
+        limited = self._counts.exceeded([wanted.pod])
         if limited is not None:
-            self.limit(wanted, *limited)
-            return limited[0]
+            self.limit(wanted, limited, TEXTS[limited])
+            return limited
         try:
-            if self.guard is not None:
-                wanted = self.guard.consider(wanted)
+            if guard is not None:
+                done = guard.consider(self._company(guard, wanted))
             else:
+                done = [wanted]
                 self._send(wanted, reason)
         except EvictionRefusedError as refusal:
             self.block(wanted, refusal.why, str(refusal))
             # A plan that is full takes nothing more, whoever asks.
-            return Outcome.TOTAL_LIMIT if refusal.why == "limit" else Outcome.REFUSED
-        self._total += 1
-        self._per_namespace[pod.metadata.namespace] += 1
-        if pod.spec.node_name:
-            self._per_node[pod.spec.node_name] += 1
-        if pod.metadata.uid not in self._listed:
-            self._listed.add(pod.metadata.uid)
-            self.log.evicted.append(wanted)
-            world.set_terminating(pod)
+            return Outcome.TOTAL_LIMIT if refusal.ends_plan else Outcome.REFUSED
+        for item in done:
+            self._counts.add(item.pod)
+            if item.pod.metadata.uid not in self._listed:
+                self._listed.add(item.pod.metadata.uid)
+                self.log.evicted.append(item)
+                world.set_terminating(item.pod)
         return Outcome.EVICTED
 
+    def _company(self, guard: Guard, wanted: Evicted) -> Sequence[Evicted]:
+        """Return who goes with a pod; raises EvictionRefusedError where the limits have no room for all."""
+        company = guard.company(wanted)
+        limited = self._counts.exceeded([item.pod for item in company])
+        if limited is not None:
+            self.cuts.note(wanted.pod, limited)
+            text = f"gang {wanted.gang or company[0].gang} of {len(company)}: {TEXTS[limited]}"
+            raise EvictionRefusedError(text, why="limit")
+        return company
+
     def _send(self, wanted: Evicted, reason: str) -> None:
+        self._api.evict(self._eviction(wanted, reason))
+
+    def _eviction(self, wanted: Evicted, reason: str) -> Eviction:
         by = f"triggered by {wanted.profile}/{wanted.plugin}: {reason}"
-        self._api.evict(Eviction(wanted.pod, by, self._grace))
+        return Eviction(wanted.pod, by, self._grace)
 
     def finish(self) -> None:
         """End the cycle: with a guard, the plan that holds is carried out now."""
         if self.guard is None:
             return
         planned, dropped = self.guard.settle()
-        done = []
-        for wanted in planned:
-            try:
-                self._send(wanted, f"to {wanted.destination}" if wanted.destination else "")
-            except EvictionRefusedError as refusal:
-                self.block(wanted, refusal.why, str(refusal))
-            else:
-                done.append(wanted)
+        done = [item for company in companies(planned) for item in self._carry_out(company)]
         for wanted, reason in dropped:
             self.block(wanted, reason.why, str(reason))
         self.log.evicted = done
@@ -187,6 +159,24 @@ class PodEvictor:
         gone = {wanted.pod.metadata.uid for wanted in done}
         self.log.blocked = [item for item in self.log.blocked if item.pod.metadata.uid not in gone]
         self.guard.remember(done, self.cuts)
+
+    def _carry_out(self, company: Sequence[Evicted]) -> list[Evicted]:
+        """Evict who goes together: nobody if the API would refuse one of them now. Returns who went.
+
+        Should the API refuse one all the same, the rest stays.
+        """
+        reasons = [f"to {item.destination}" if item.destination else "" for item in company]
+        done: list[Evicted] = []
+        try:
+            if len(company) > 1:
+                self._api.rehearse([self._eviction(*pair) for pair in zip(company, reasons, strict=True)])
+            for wanted, reason in zip(company, reasons, strict=True):
+                self._send(wanted, reason)
+                done.append(wanted)
+        except EvictionRefusedError as refusal:
+            for wanted in company[len(done) :]:
+                self.block(wanted, refusal.why, str(refusal))
+        return done
 
     def limit(self, wanted: Evicted, outcome: Outcome, message: str) -> None:
         """Note a pod that a limit keeps."""
@@ -199,72 +189,14 @@ class PodEvictor:
             self.cuts.pods.append(wanted.pod)
         self.log.blocked.append(Blocked(wanted.pod, wanted.plugin, wanted.profile, why, message))
 
-    def _limited(self, pod: Pod) -> tuple[Outcome, str] | None:
-        limits, node = self._limits, pod.spec.node_name
-        if limits.total is not None and self._total + 1 > limits.total:
-            return Outcome.TOTAL_LIMIT, TOTAL_LIMIT
-        if node and limits.node is not None and self._per_node[node] + 1 > limits.node:
-            return Outcome.NODE_LIMIT, NODE_LIMIT
-        namespace = pod.metadata.namespace
-        if limits.namespace is not None and self._per_namespace[namespace] + 1 > limits.namespace:
-            return Outcome.NAMESPACE_LIMIT, NAMESPACE_LIMIT
-        return None
 
-
-Check = Callable[[Pod], bool]
-
-
-def _passes(checks: Sequence[Check], pod: Pod) -> bool:
-    for check in checks:  # noqa: SIM110 (asked of every pod several times a cycle: twice as fast as all())
-        if not check(pod):
-            return False
-    return True
-
-
-class ProfileEvictor:
-    """The evictor as the plugins of one profile see it.
-
-    ``filters`` and ``pre_eviction_filters`` are filled once the profile's plugins are built: they need the
-    evictor, and it needs them.
-    """
-
-    def __init__(self, shared: PodEvictor, profile: str, world: Callable[[], World]) -> None:
-        self._shared = shared
-        self._profile = profile
-        self._world = world
-        self.filters: Sequence[Check] = ()
-        self.pre_eviction_filters: Sequence[Check] = ()
-
-    def filter(self, pod: Pod) -> bool:
-        """Ask all ``filter`` plugins."""
-        return _passes(self.filters, pod)
-
-    def pre_eviction_filter(self, pod: Pod) -> bool:
-        """Ask all ``preevictionfilter`` plugins."""
-        return _passes(self.pre_eviction_filters, pod)
-
-    @property
-    def plans(self) -> bool:
-        """Whether evictions are planned first, so that their order may be chosen."""
-        return self._shared.guard is not None
-
-    def promise(self, pod: Pod) -> float:
-        """Estimate what moving a pod would gain; 0 where nothing is planned."""
-        return self._shared.guard.promise(pod) if self._shared.guard is not None else 0.0
-
-    def bound(self, node: str) -> float:
-        """Return what no promise of a pod of a node exceeds; 0 where nothing is planned."""
-        return self._shared.guard.bound(node) if self._shared.guard is not None else 0.0
-
-    def gain(self, pod: Pod, plugin: str) -> float | None:
-        """Ask the scheduler what moving a pod would gain; None if the plan would not take it."""
-        guard = self._shared.guard
-        return guard.gain(Evicted(pod, plugin, self._profile)) if guard is not None else None
-
-    def evict(self, pod: Pod, plugin: str, reason: str = "") -> Outcome:
-        """Evict a pod, within the limits."""
-        return self._shared.evict(self._world(), Evicted(pod, plugin, self._profile), reason)
-
-    def limit(self, pod: Pod, plugin: str) -> None:
-        """Note a pod that the plugin's own limit per node keeps."""
-        self._shared.limit(Evicted(pod, plugin, self._profile), Outcome.NODE_LIMIT, PLUGIN_LIMIT)
+def companies(plan: Sequence[Evicted]) -> Iterator[list[Evicted]]:
+    """Yield who goes together: single pods, and gangs, whose members follow one another."""
+    company: list[Evicted] = []
+    for item in plan:
+        if company and not (item.gang and item.gang == company[0].gang):
+            yield company
+            company = []
+        company.append(item)
+    if company:
+        yield company

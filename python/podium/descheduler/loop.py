@@ -10,13 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from podium.api import Node
+from podium.api import Node, Pod
 from podium.collector import collector_paused
-from podium.descheduler.evictor import Blocked, Evicted, Limits, PodEvictor
+from podium.descheduler.evictor import Blocked, Evicted, PodEvictor
 from podium.descheduler.framework import PluginType, Point
 from podium.descheduler.guard.memory import Memory
 from podium.descheduler.guard.meter import meter
-from podium.descheduler.guard.planner import Planner
+from podium.descheduler.guard.planner import Asked, Planner
+from podium.descheduler.limits import Limits
 from podium.descheduler.policy.load import LoadedPolicy
 from podium.descheduler.policy.selector import parse_selector
 from podium.descheduler.ports import Evictions, WhatIf
@@ -103,10 +104,18 @@ class Descheduler:
             for profile in self.profiles
             for name in profile.enabled(point)
         ]
-        return Planner(world, nodes, gauge, self._whatif, self._memory, budgets, self._plugin, turns)
+        asked = Asked(self._plugin, self._may_go, turns)
+        return Planner(world, nodes, gauge, self._whatif, self._memory, budgets, asked)
 
     def _plugin(self, profile: str, name: str) -> Any:
-        return next(item.plugin(name) for item in self.profiles if item.name == profile)
+        return self._profile(profile).plugin(name)
+
+    def _may_go(self, profile: str, pod: Pod) -> bool:
+        evictor = self._profile(profile).handle.evictor
+        return evictor.filter(pod) and evictor.pre_eviction_filter(pod)
+
+    def _profile(self, name: str) -> RunningProfile:
+        return next(item for item in self.profiles if item.name == name)
 
     def cycle(self, world: World) -> Cycle:
         """Run one cycle; it makes few cycles of objects, so Python's collector is paused."""

@@ -18,7 +18,8 @@ from podium._core import Quantity
 from podium.api import Node, Pod, PodAffinityTerm
 from podium.api.matching import fits_node, selects
 from podium.api.quantities import ZERO, exact
-from podium.descheduler.requests import CPU, MEMORY, PODS, Requests, number
+from podium.descheduler.requests import CPU, MEMORY, PODS, number
+from podium.descheduler.shapes import Shape
 from podium.descheduler.tolerations import tolerates_node
 
 Mask = NDArray[np.bool_]
@@ -47,7 +48,7 @@ class NodeFit:
         self,
         nodes: Sequence[Node],
         active_on: Callable[[str], Sequence[Pod]],
-        requests: Requests,
+        shape: Callable[[Pod], Shape],
         used: Callable[[str], Mapping[str, Quantity]],
     ) -> None:
         """Prepare.
@@ -55,19 +56,19 @@ class NodeFit:
         Args:
             nodes: all of them.
             active_on: gives the pods of a node that take resources.
-            requests: what pods request.
+            shape: gives what pods have in common.
             used: gives what those pods request of a resource, by node.
 
         """
         self._active_on = active_on
         self._used = used
-        self._requests = requests
+        self._shape = shape
         self._nodes = nodes
         self._row = {node.metadata.name: row for row, node in enumerate(self._nodes)}
         self._open = np.array([not node.spec.unschedulable for node in self._nodes], dtype=bool)
         self._static: dict[bytes, Mask] = {}
-        self._admitted: dict[int, Mask] = {}
-        self._fitting: dict[tuple[int, int, int], tuple[Mask, int]] = {}
+        self._admitted: dict[Shape, Mask] = {}
+        self._fitting: dict[tuple[Shape, int], tuple[Mask, int]] = {}
         self._kept: list[Mask] = []  # what keys of _fitting stand for must stay alive
         self._free: dict[str, NDArray[np.int64]] = {}
 
@@ -101,22 +102,25 @@ class NodeFit:
 
     def _fits(self, pod: Pod, among: Mask) -> tuple[Mask, int]:
         """Return the nodes that admit a pod and have room, and their number; pods that are alike share it."""
-        admitted, requests = self.admitted(pod), self._requests.of(pod)
-        key = (id(admitted), id(requests), id(among))
+        shape = self._shape(pod)
+        key = (shape, id(among))
         found = self._fitting.get(key)
         if found is None:
-            mask = among & self._open & admitted & self._has_room(pod)
+            mask = among & self._open & self.admitted(pod) & self._has_room(shape)
             found = self._fitting[key] = (mask, int(np.count_nonzero(mask)))
             self._kept.append(among)
         return found
 
     def admitted(self, pod: Pod) -> Mask:
         """Return the nodes whose labels and hard taints admit a pod, cordoned or not; not to be changed."""
+        shape = self._shape(pod)
+        mask = self._admitted.get(shape)
+        if mask is None:
+            mask = self._admitted[shape] = self._admitting(pod)
+        return mask
+
+    def _admitting(self, pod: Pod) -> Mask:
         spec = pod.spec
-        # Pods, and with them their specs, live as long as this.
-        mask = self._admitted.get(id(spec))
-        if mask is not None:
-            return mask
         node_affinity = spec.affinity.node_affinity if spec.affinity else None
         key = _ANYWHERE
         if spec.node_selector or node_affinity or spec.tolerations:
@@ -127,12 +131,11 @@ class NodeFit:
         if mask is None:
             admitted = [fits_node(spec, node) and tolerates_node(pod, node) for node in self._nodes]
             mask = self._static[key] = np.array(admitted, dtype=bool)
-        self._admitted[id(spec)] = mask
         return mask
 
-    def _has_room(self, pod: Pod) -> Mask:
+    def _has_room(self, shape: Shape) -> Mask:
         room = self._free_of(PODS) > 0
-        for name, quantity in self._requests.of(pod).items():
+        for name, quantity in shape.requests.items():
             if name != PODS:
                 room &= self._free_of(name) >= min(quantity.milli_value(), _INT64_MAX)
         return room

@@ -1,28 +1,26 @@
 """In what order pods go, and their class of service."""
 
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
 from podium._core import Quantity
 from podium.api import Container, Pod
 from podium.api.quantities import ZERO, exact
-
-PREFER_NO_EVICTION: Final = "descheduler.alpha.kubernetes.io/prefer-no-eviction"
+from podium.descheduler.annotations import PREFER_NO_EVICTION
 
 _RANKS: Final = {"BestEffort": 0, "Burstable": 1, "Guaranteed": 2}
 _COMPUTE: Final = ("cpu", "memory")
 
 
-def lowest_first(pods: Iterable[Pod]) -> list[Pod]:
-    """Sort pods: no priority, then low priority, first; then BestEffort before Burstable before Guaranteed.
+Importance = tuple[bool, int, int, bool]
 
-    Among equals those that ask not to be evicted go last, else the given order stays (upstream's is random).
+
+def importance(pod: Pod) -> Importance:
+    """Return what pods are sorted by that may go.
+
+    No priority, then low priority, first; then BestEffort before Burstable before Guaranteed. Among equals
+    those that ask not to be evicted go last, else the given order stays (upstream's is random).
     """
-    return sorted(pods, key=_importance)
-
-
-def _importance(pod: Pod) -> tuple[bool, int, int, bool]:
     priority = pod.spec.priority
     return (
         priority is not None,

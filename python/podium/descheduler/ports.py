@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from podium._core import Quantity
 from podium.api import Pod
+from podium.api.gangs import Description
 from podium.errors import PodiumError
 
 if TYPE_CHECKING:
@@ -17,8 +18,11 @@ class EvictionRefusedError(PodiumError):
 
     Attributes:
         why: ``pdb`` where a budget forbids it, else ``error``.
+        ends_plan: whether nothing more can be evicted, whatever is asked for.
 
     """
+
+    ends_plan = False
 
     def __init__(self, message: str, why: str = "error") -> None:
         super().__init__(message)
@@ -47,6 +51,9 @@ class Evictions(Protocol):
     def evict(self, eviction: Eviction) -> None:
         """Evict; raises EvictionRefusedError. Returns when the API has answered."""
 
+    def rehearse(self, evictions: Sequence[Eviction]) -> None:
+        """Raise EvictionRefusedError if one of these would be refused now; nothing is evicted."""
+
     def budgets(self) -> "Budgets":
         """Return the budgets as they are now, for planning."""
 
@@ -74,11 +81,14 @@ class WhatIf(Protocol):
     def gang_label(self) -> str:
         """The key of the label that names a gang."""
 
-    def move(self, pod: Pod) -> Landing:
-        """Take a pod off its node and place its successor, on top of the moves so far."""
+    def gang(self, pod: Pod) -> Description | None:
+        """Return what the gang of a pod asks for, None if the scheduler knows of no such gang."""
+
+    def move(self, pods: Sequence[Pod]) -> list[Landing]:
+        """Take pods off their nodes and place their successors, on top of the moves so far."""
 
     def undo(self) -> None:
-        """Take back the last move."""
+        """Take back the last move, of all its pods."""
 
     def together(self, pods: Sequence[Pod]) -> list[Landing]:
         """Take back all moves, then make these at once, as they happen when all are evicted together."""

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from podium.api import Node
-from podium.descheduler.evictor import PodEvictor, ProfileEvictor
+from podium.descheduler.evictor import PodEvictor
 from podium.descheduler.framework import Handle, PluginFailedError, PluginType, Point
 from podium.descheduler.policy.load import LoadedProfile
 from podium.descheduler.ports import LoadSource, PrometheusClient
+from podium.descheduler.profile_evictor import ProfileEvictor
 from podium.descheduler.world import World
 from podium.errors import InputError
 from podium.framework.config.problems import quote

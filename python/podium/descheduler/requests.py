@@ -28,30 +28,20 @@ class Requests:
 
     def __init__(self) -> None:
         self._known: dict[object, Mapping[str, Quantity]] = {}
-        self._specs: dict[int, tuple[PodSpec, Mapping[str, Quantity]]] = {}
         self._encode = msgspec.json.Encoder().encode
 
     def of(self, pod: Pod) -> Mapping[str, Quantity]:
         """Return what a pod requests, by resource; the same object for pods with equal containers."""
         spec = pod.spec
-        # The spec is kept so that its id cannot be reused.
-        kept = self._specs.get(id(spec))
-        if kept is not None and kept[0] is spec:
-            return kept[1]
         key = self._key(spec)
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = pod_requests(spec)
-        self._specs[id(spec)] = (spec, found)
         return found
 
     def distinct(self) -> Iterable[Mapping[str, Quantity]]:
         """Return all answers of ``of`` so far, those of earlier cycles too."""
         return self._known.values()
-
-    def begin(self) -> None:
-        """Let go of the pods of the last cycle; what was summed is kept by content."""
-        self._specs.clear()
 
     def _key(self, spec: PodSpec) -> object:
         """Return what is equal for equal sums; most pods have one container that says it all."""

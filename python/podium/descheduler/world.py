@@ -5,7 +5,7 @@ live API server, and keeps its place until the cycle ends.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
 from functools import cached_property, lru_cache
 from typing import Any
@@ -23,14 +23,13 @@ from podium.api import (
 )
 from podium.api.matching import selects
 from podium.api.quantities import ZERO
+from podium.collector import collector_paused
 from podium.descheduler.labels import Labelled
 from podium.descheduler.nodefit import Mask, NodeFit
 from podium.descheduler.requests import Amounts, Requests
+from podium.descheduler.shapes import Shape, Shapes, is_active
 
 SECOND = 1_000_000_000
-
-#: Phases in which a pod takes no resources any more.
-ENDED = frozenset({"Succeeded", "Failed"})
 
 
 @lru_cache(maxsize=65536)
@@ -44,11 +43,6 @@ def whole_seconds(nanoseconds: int) -> int:
     return nanoseconds // SECOND if nanoseconds >= 0 else -(-nanoseconds // SECOND)
 
 
-def is_active(pod: Pod) -> bool:
-    """Tell whether a pod still takes resources: it has not succeeded or failed."""
-    return pod.status.phase not in ENDED
-
-
 def is_ready(node: Node) -> bool:
     """Tell whether the descheduler works on a node: no Ready condition, or a true one; cordoned or not."""
     return all(item.status == "True" for item in node.status.conditions if item.type == "Ready")
@@ -60,32 +54,38 @@ class World:
     Pods are listed oldest first; equally old ones in the order of ``objects``.
     """
 
-    def __init__(self, objects: Iterable[Object], now: int, requests: Requests | None = None) -> None:
+    @collector_paused()
+    def __init__(self, objects: Iterable[Object], now: int, shapes: Shapes | None = None) -> None:
         """Index objects.
 
         Args:
             objects: the cluster, of any kinds, defaulted.
             now: nanoseconds since 1970.
-            requests: sums that are remembered from earlier cycles.
+            shapes: those that are remembered from earlier cycles.
 
         """
         self.now = now
-        self.requests = requests or Requests()
-        self.requests.begin()
         by_kind: dict[type[Object], list[Any]] = defaultdict(list)
         for item in objects:
             by_kind[type(item)].append(item)
         self.nodes: Sequence[Node] = by_kind[Node]
         self.node: Mapping[str, Node] = {node.metadata.name: node for node in self.nodes}
         self.pods: Sequence[Pod] = sorted(by_kind[Pod], key=self.created)
+        self._shapes = shapes or Shapes()
+        self._shapes.begin(len(self.pods))
         self._on: dict[str, list[Pod]] = defaultdict(list)
-        self._active: dict[str, list[Pod]] = defaultdict(list)
+        self._ended: dict[str, list[Pod]] = defaultdict(list)
+        self._shaped: dict[str, list[Shape]] = defaultdict(list)
+        of = self._shapes.of
+        # In the order in which they were made, pods lie one after the other in memory: that is twice as fast.
         for pod in self.pods:
-            node = pod.spec.node_name
-            if node:
-                self._on[node].append(pod)
-                if pod.status.phase not in ENDED:
-                    self._active[node].append(pod)
+            node, shape = pod.spec.node_name, of(pod)
+            self._on[node].append(pod)
+            if shape.has_ended:
+                self._ended[node].append(pod)
+            else:
+                self._shaped[node].append(shape)
+        self._active = {node: list(filter(is_active, self._on[node])) for node in self._ended}
         self._used: dict[str, dict[str, Quantity]] = {}
         self.namespaces = {item.metadata.name: item.metadata.labels for item in by_kind[Namespace]}
         self.claims = {
@@ -106,9 +106,47 @@ class World:
         """Return the pods of a node, whatever their phase."""
         return self._on.get(node, ())
 
+    def ended_on(self, node: str) -> Sequence[Pod]:
+        """Return the pods of a node that have succeeded or failed."""
+        return self._ended.get(node, ())
+
     def active_on(self, node: str) -> Sequence[Pod]:
         """Return the pods of a node that take resources; terminating ones do. Not to be changed."""
-        return self._active.get(node, ())
+        found = self._active.get(node)
+        return self._on.get(node, ()) if found is None else found
+
+    def places(self) -> Iterable[str]:
+        """Return the names of the nodes that have pods, known or not; empty for the pods that wait."""
+        return self._on.keys()
+
+    def shape(self, pod: Pod) -> Shape:
+        """Return what a pod has in common with those that are alike."""
+        return self._shapes.of(pod)
+
+    def shapes_on(self, node: str) -> Sequence[Shape]:
+        """Return the shapes of ``active_on``, in the same order."""
+        return self._shaped.get(node, ())
+
+    def active_of(self, node: str, shapes: Set[Shape]) -> Sequence[Pod]:
+        """Return the active pods of a node that have one of some shapes."""
+        found = self.shapes_on(node)
+        if shapes.isdisjoint(found):
+            return ()
+        return [pod for pod, shape in zip(self.active_on(node), found, strict=True) if shape in shapes]
+
+    def shapes(self, nodes: Iterable[Node]) -> set[Shape]:
+        """Return the shapes of all active pods of some nodes."""
+        return {shape for node in nodes for shape in self.shapes_on(node.metadata.name)}
+
+    @property
+    def requests(self) -> Requests:
+        """What pods request, of earlier cycles too."""
+        return self._shapes.requests
+
+    def lowest_first(self, pods: Iterable[Pod]) -> list[Pod]:
+        """Sort pods by importance, those that matter least first."""
+        of = self._shapes.of
+        return sorted(pods, key=lambda pod: of(pod).importance)
 
     def used(self, resource: str) -> Mapping[str, Quantity]:
         """Return what the active pods of each node request of a resource, their number for ``pods``.
@@ -125,8 +163,7 @@ class World:
     @cached_property
     def _asked(self) -> Mapping[str, Sequence[Mapping[str, Quantity]]]:
         """What each active pod of a node requests."""
-        of = self.requests.of
-        return {node: list(map(of, pods)) for node, pods in self._active.items()}
+        return {node: [shape.requests for shape in self.shapes_on(node)] for node in self._on if node}
 
     def requested(self, node: str, resources: Iterable[str]) -> Amounts:
         """Return what the active pods of a node request, by resource; a new dictionary."""
@@ -135,12 +172,18 @@ class World:
     @cached_property
     def fit(self) -> NodeFit:
         """Whether pods fit nodes."""
-        return NodeFit(self.nodes, self.active_on, self.requests, self.used)
+        return NodeFit(self.nodes, self.active_on, self._shapes.of, self.used)
 
     @cached_property
     def labelled(self) -> Labelled:
         """The active pods of all nodes by label, in the order of the nodes, then of the pods."""
-        return Labelled(pod for node in self.nodes for pod in self.active_on(node.metadata.name))
+        names = [node.metadata.name for node in self.nodes]
+        return Labelled((self.active_on(name), self.shapes_on(name)) for name in names)
+
+    @cached_property
+    def everybody(self) -> Labelled:
+        """All pods by label, those that wait or have ended too."""
+        return Labelled([(self.pods, list(map(self._shapes.of, self.pods)))])
 
     @cached_property
     def _owned(self) -> Counter[str]:

@@ -1,11 +1,11 @@
 """The eviction subresource of an API server, and the disruption controller behind it, in memory."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from podium.api import Pod, PodDisruptionBudget
+from podium.api import PodDisruptionBudget
 from podium.descheduler.budgets import Budgets, BudgetState, observe
-from podium.descheduler.labels import Labelled
 from podium.descheduler.ports import Eviction
+from podium.descheduler.world import World
 
 
 class SimulatedEvictions:
@@ -20,16 +20,19 @@ class SimulatedEvictions:
         self._first: Mapping[int, BudgetState] | None = None
         self._now = Budgets(())
 
-    def begin(self, pods: Iterable[Pod]) -> None:
+    def begin(self, world: World) -> None:
         """Count anew, with the pods as they are now."""
-        listed = Labelled(pods if self._objects else ())
-        found = {index: observe(item, listed) for index, item in enumerate(self._objects)}
+        found = {index: observe(item, world.everybody) for index, item in enumerate(self._objects)}
         self._first = first = self._first or found
         self._now = Budgets(_status(seen, first[index]) for index, seen in found.items())
 
     def budgets(self) -> Budgets:
         """Return the budgets of now, for planning."""
         return self._now.copy()
+
+    def rehearse(self, evictions: Sequence[Eviction]) -> None:
+        """Raise EvictionRefusedError if the budgets forbid one of these."""
+        self._now.check_all([item.pod for item in evictions])
 
     def evict(self, eviction: Eviction) -> None:
         """Let a pod go; raises EvictionRefusedError if a budget forbids it."""

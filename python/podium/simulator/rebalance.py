@@ -12,7 +12,6 @@ from podium.api import NodeMetrics, Object, Pod, PodDisruptionBudget, PodMetrics
 from podium.api.manifest import Manifest
 from podium.cluster.port import Applied, Removed
 from podium.cluster.simulated import SimulatedCluster
-from podium.collector import collector_paused
 from podium.descheduler.framework import PluginType
 from podium.descheduler.loop import Cycle, Descheduler
 from podium.descheduler.nodereport import NodeReport, report
@@ -20,7 +19,7 @@ from podium.descheduler.policy.load import LoadedPolicy
 from podium.descheduler.policy.model import PROMETHEUS
 from podium.descheduler.ports import PrometheusClient
 from podium.descheduler.profile import Sources
-from podium.descheduler.requests import Requests
+from podium.descheduler.shapes import Shapes
 from podium.descheduler.smoothing import is_fresh
 from podium.descheduler.world import World
 from podium.framework.config import SchedulerConfig
@@ -136,7 +135,7 @@ class _Loop:
         )
         self._descheduler = Descheduler(loaded, table, self._evictions, sources, self._shadow)
         self._others = list(run.all_but_pods(manifest))
-        self._requests = Requests()
+        self._shapes = Shapes()
         self._controllers = Controllers()
         self._cluster = SimulatedCluster()
         self._cluster.apply(self._others)
@@ -149,7 +148,7 @@ class _Loop:
         result = Rebalancing()
         for number in range(self._options.cycles):
             world = self._world()
-            self._evictions.begin(world.pods)
+            self._evictions.begin(world)
             if self._shadow is not None:
                 self._shadow.begin(self._others, self._cluster.pods(), self._cluster.now())
             cycle = self._descheduler.cycle(world)
@@ -166,8 +165,7 @@ class _Loop:
         return self._options.now + self._cluster.now()
 
     def _world(self) -> World:
-        with collector_paused():
-            return World([*self._others, *self._cluster.pods()], self._time(), self._requests)
+        return World([*self._others, *self._cluster.pods()], self._time(), self._shapes)
 
     def _close(self, cycle: Cycle) -> None:
         """Let the evicted pods leave, and everybody else act until the next cycle."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from podium.api import Object, Pod
+from podium.api.gangs import Description, gang_of
 from podium.cluster.port import (
     Action,
     Applied,
@@ -96,9 +97,15 @@ class Shadow:
         except PodiumError as error:
             logger.warning("LoadAware: %s", error)
 
-    def move(self, pod: Pod) -> Landing:
-        """Take a pod off its node and place its successor, on top of the moves so far."""
-        return self._ask([pod])[0]
+    def gang(self, pod: Pod) -> Description | None:
+        """Return what the gang of a pod asks for, None if the scheduler knows of no such gang."""
+        key = gang_of(pod, self.gang_label)
+        group = self._scheduler.gangs.book.groups.get(key) if key is not None else None
+        return None if group is None or group.description.problem else group.description
+
+    def move(self, pods: Sequence[Pod]) -> list[Landing]:
+        """Take pods off their nodes and place their successors, on top of the moves so far."""
+        return self._ask(pods)
 
     def together(self, pods: Sequence[Pod]) -> list[Landing]:
         """Take back all moves, then make these at once."""

@@ -3,9 +3,10 @@
 import pytest
 from podium.api.manifest import Options as Loading
 from podium.api.manifest import load_objects
-from podium.descheduler.evictor import Limits, PodEvictor
+from podium.descheduler.evictor import PodEvictor
 from podium.descheduler.guard.levels import Levels
 from podium.descheduler.guard.meter import meter
+from podium.descheduler.limits import Limits
 from podium.descheduler.profile import RunningProfile, Sources
 from podium.descheduler.table import IN_TREE
 from podium.descheduler.world import World

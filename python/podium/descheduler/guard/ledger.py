@@ -5,7 +5,9 @@ Counts that only some plugins ask for are made when they are first asked for.
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
+from typing import Self
 
 from podium.api import Node, Pod
 from podium.descheduler.guard.levels import Levels, Meter
@@ -50,8 +52,10 @@ class Before:
         if namespace not in self._spreads:
             found = {
                 constraint.key: constraint
-                for pod in self.world.labelled.of(namespace)
-                for constraint in (read(item, pod) for item in pod.spec.topology_spread_constraints)
+                for shape in self.world.labelled.shapes(namespace)
+                for constraint in (
+                    read(item, shape.example) for item in shape.spec.topology_spread_constraints
+                )
             }
             self._spreads[namespace] = [
                 _Spread(constraint, self._count(namespace, constraint)) for constraint in found.values()
@@ -78,6 +82,22 @@ class Ledger:
         self._spreads: dict[str, list[_Spread]] = {}
         self._moves: dict[str, list[tuple[Pod, str, str]]] = defaultdict(list)
         self._at: dict[str, str] = {}
+
+    def __copy__(self) -> Self:
+        other = object.__new__(type(self))
+        spreads = {
+            namespace: [_Spread(item.constraint, item.counts.copy()) for item in found]
+            for namespace, found in self._spreads.items()
+        }
+        own = {
+            "load": copy(self.load),
+            "_replicas": self._replicas.copy(),
+            "_spreads": spreads,
+            "_moves": defaultdict(list, {name: list(moves) for name, moves in self._moves.items()}),
+            "_at": dict(self._at),
+        }
+        other.__dict__.update(self.__dict__ | own)
+        return other
 
     def node_of(self, pod: Pod) -> str:
         """Return where a pod is after the moves so far."""

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, Self
 
 from podium.api import Node, Pod
 
@@ -62,6 +62,17 @@ class Levels:
         #: The most that one move has gained so far.
         self.best = 0.0
 
+    def __copy__(self) -> Self:
+        other = object.__new__(type(self))
+        used = {name: dict(parts) for name, parts in self._used.items()}
+        own = {"_used": used, "_sums": self._sums.copy(), "_squares": self._squares.copy(), "_promised": {}}
+        other.__dict__.update({key: item for key, item in self.__dict__.items() if key != "_ranks"} | own)
+        return other
+
+    def unevenness(self) -> dict[str, float]:
+        """Return how uneven each resource is."""
+        return {name: self._unevenness(name) for name in self._counts}
+
     def _unevenness(self, resource: str, sum_by: float = 0.0, squares_by: float = 0.0) -> float:
         total = self._sums[resource] + sum_by
         return self._squares[resource] + squares_by - total * total / self._counts[resource]
@@ -95,6 +106,16 @@ class Levels:
             used.get(resource, 0.0) + added.get(resource, 0.0) > part
             for resource, part in self._meter.hot.items()
         )
+
+    def is_hot(self, node: str) -> bool:
+        """Tell whether a node is above the target in some resource."""
+        used = self._used.get(node, {})
+        return any(used.get(resource, 0.0) > part for resource, part in self._meter.hot.items())
+
+    def gained(self, before: "Levels") -> dict[str, float]:
+        """Return by how much the unevenness of each resource is lower than in other levels."""
+        now = self.unevenness()
+        return {name: level - now[name] for name, level in before.unevenness().items()}
 
     def gains(self, pod: Pod, source: Node, destination: Node) -> dict[str, float] | None:
         """Return by how much a move lowers the unevenness of each resource; None: its load is not known."""

@@ -15,9 +15,10 @@ from typing import Final
 import msgspec
 
 from podium.api import Node, Pod
-from podium.descheduler.evictor import Cuts
-from podium.descheduler.guard.workload import Kin, Workload, kin_of, likeness, workload_of
-from podium.descheduler.world import ENDED, World
+from podium.descheduler.guard.workload import Workload, is_shared, likeness, workload_of
+from podium.descheduler.limits import Cuts
+from podium.descheduler.shapes import Shape
+from podium.descheduler.world import World
 
 HOUR: Final = 3_600_000_000_000
 
@@ -118,14 +119,18 @@ class Memory:
 
 def _count(world: World) -> dict[Workload, Counter[str]]:
     """Count pods by workload and node; those that have ended or are leaving do not count."""
-    alike: dict[Kin, list[Pod]] = defaultdict(list)
-    for pod in world.pods:
-        if pod.status.phase not in ENDED and not pod.metadata.deletion_timestamp:
-            alike[kin_of(pod)].append(pod)
-    counts: dict[Workload, Counter[str]] = {}
-    for pods in alike.values():
-        count = counts.setdefault(workload_of(pods[0]), Counter())
-        count.update([pod.spec.node_name for pod in pods])
+    counts: dict[Workload, Counter[str]] = defaultdict(Counter)
+    known: dict[Shape, Counter[str]] = {}
+    for node in world.places():
+        for pod, shape in zip(world.active_on(node), world.shapes_on(node), strict=True):
+            if pod.metadata.deletion_timestamp:
+                continue
+            count = known.get(shape)
+            if count is None:
+                count = counts[workload_of(pod)]
+                if is_shared(pod):
+                    known[shape] = count
+            count[node] += 1
     return counts
 
 

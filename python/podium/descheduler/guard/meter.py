@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
+from podium._core import Quantity
 from podium.api import Node, Pod
 from podium.api.quantities import exact
 from podium.descheduler.framework import PluginFailedError
@@ -54,7 +55,7 @@ def _by_plugin(low: LowNodeUtilization, world: World, nodes: Sequence[Node]) -> 
 
 
 def _by_requests(world: World, nodes: Sequence[Node]) -> Meter:
-    of_pod = _Parts(lambda pod: dict(world.requests.of(pod)), _DEFAULT)
+    of_pod = _Parts(lambda pod: world.shape(pod).requests, _DEFAULT)
     levels = {}
     for node in nodes:
         used = world.requested(node.metadata.name, _DEFAULT)
@@ -72,6 +73,9 @@ def _largest(world: World, parts: "_Parts") -> Callable[[Node], Share]:
     return lambda node: parts.of_node(most, node)
 
 
+Used = Mapping[str, Quantity]
+"""Resource to what is used of it."""
+
 _Amounts = tuple[tuple[str, int], ...]
 """Resources and how much of them."""
 
@@ -79,7 +83,9 @@ _Amounts = tuple[tuple[str, int], ...]
 class _Parts:
     """Amounts of pods as parts of nodes; what a pod uses and what a node offers is read once."""
 
-    def __init__(self, used: Callable[[Pod], Amounts | None], resources: Sequence[str]) -> None:
+    def __init__(
+        self, used: Callable[[Pod], Mapping[str, Quantity] | None], resources: Sequence[str]
+    ) -> None:
         self._used = used
         self._resources = resources
         self._pods: dict[str, _Amounts | None] = {}
@@ -88,7 +94,7 @@ class _Parts:
         self._sized: dict[tuple[tuple[str, int], ...], dict[str, int]] = {}
         self._shares: dict[tuple[int, int], Share] = {}
         self._asked: dict[tuple[str, str], Share] = {}
-        self._read: dict[int, tuple[Amounts, _Amounts]] = {}
+        self._read: dict[int, tuple[Used, _Amounts]] = {}
 
     def __call__(self, pod: Pod, node: Node) -> Share | None:
         at = (pod.metadata.uid, node.metadata.name)
@@ -154,7 +160,7 @@ def _divided(world: World, levels: Mapping[str, Mapping[str, float]]) -> Callabl
     shares: dict[tuple[str, str], Share] = {}
 
     def request(pod: Pod) -> int:
-        requested = world.requests.of(pod).get(CPU)
+        requested = world.shape(pod).requests.get(CPU)
         return max(number(CPU, requested), _NO_REQUEST) if requested is not None else _NO_REQUEST
 
     def of_pod(pod: Pod, node: Node) -> Share | None:

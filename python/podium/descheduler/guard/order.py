@@ -17,10 +17,15 @@ _MOST: Final = 100
 def best_first(plan: Sequence[Evicted], ledger: Ledger) -> list[Evicted]:
     """Put moves that even load into the order in which each next one gains most.
 
-    On each node lower priorities still go before higher ones. ``ledger`` is one without moves.
+    On each node lower priorities still go before higher ones. Gangs keep their places. ``ledger`` is one
+    without moves.
     """
     result = list(plan)
-    places = [at for at, item in enumerate(plan) if item.plugin in LOAD_PLUGINS and item.destination]
+    places = [
+        at
+        for at, item in enumerate(plan)
+        if item.plugin in LOAD_PLUGINS and item.destination and not item.gang
+    ]
     if len(places) > _MOST:
         return result
     left = [plan[at] for at in places]

@@ -1,54 +1,64 @@
 """The plan of a cycle: every candidate is judged before anything is done, then all of them together.
 
-A candidate passes if its workload has not been moved lately, is in no gang, its budgets allow it, and the
-scheduler, asked with the moves so far, puts its successor on another node that does not become hot and on
-which it stands better (``objective``). At the end the scheduler is asked once more for all moves at once;
-those that do no good then are dropped, until the rest holds. A plan is bounded: what does not fit into it has
-its turn in the next cycle.
+A candidate passes if its workload has not been moved lately, its budgets allow it, and the scheduler, asked
+with the moves so far, puts its successor on another node that does not become hot and on which it stands
+better (``judging``). Members of a gang go as ``gangs`` says. At the end the scheduler is asked once more for
+all moves at once; those that do no good then are dropped, until the rest holds. A plan is bounded: what does
+not fit into it has its turn in the next cycle.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterable, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Final
 
 from podium.api import Node, Pod
-from podium.api.gangs import gang_of
 from podium.descheduler.budgets import Budgets
-from podium.descheduler.evictor import Cuts, Evicted
+from podium.descheduler.evictor import Evicted, companies
+from podium.descheduler.guard.gangs import Gangs, MayGo
+from podium.descheduler.guard.judging import Judge, Plugin
 from podium.descheduler.guard.ledger import Before, Ledger
 from podium.descheduler.guard.levels import Meter
 from podium.descheduler.guard.memory import Memory
-from podium.descheduler.guard.objective import BETTER, EVENING, STILL_BETTER, Judges, Move
+from podium.descheduler.guard.objective import ALL_MADE, BETTER, PROPOSED
 from podium.descheduler.guard.order import best_first
+from podium.descheduler.guard.reasons import FULL, RECENT, UNKNOWN_LOAD, NotBetterError, PlanFullError
 from podium.descheduler.guard.variants import improve
 from podium.descheduler.guard.workload import likeness
-from podium.descheduler.ports import EvictionRefusedError, Landing, WhatIf
+from podium.descheduler.limits import Cuts
+from podium.descheduler.ports import EvictionRefusedError, WhatIf
+from podium.descheduler.shapes import Shape, is_active
 from podium.descheduler.world import World
 
-NO_DESTINATION = "no destination"
-HOT = "destination hot"
-NO_GAIN = "no improvement"
-RECENT = "recently moved"
-GANG = "gang"
-UNKNOWN_LOAD = "no fresh metrics"
-
-FULL = "limit"
-
 #: Times that the whole plan is asked for again after moves were dropped; then it is halved.
-_ROUNDS = 8
+_ROUNDS: Final = 8
 
-#: The most moves of one plan, and the most questions that are asked for it.
-MOST_MOVES = 300
-MOST_QUESTIONS = 600
-
+#: The most moves of one plan, and the most pods that the scheduler is asked about for it.
+MOST_MOVES: Final = 300
+MOST_QUESTIONS: Final = 600
 
 Kind = tuple[str, str, bytes, tuple[float, ...]]
-"""Plugin, node, what pods have in common that are alike, their load."""
+"""Plugin, node, what pods have in common that are alike, their load; or plugin and gang."""
+
+Dropped = list[tuple[Evicted, NotBetterError]]
 
 
-class NotBetterError(EvictionRefusedError):
-    """A candidate that does not pass; ``why`` is one of this module's reasons."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Whom a plan asks, beside the scheduler.
+
+    Attributes:
+        plugin: gives a profile's plugin.
+        may_go: the evictors' word on members of gangs.
+        turns: the plugins, with their profiles, in the order in which they run. Of n the first k may fill
+            only k/n of the plan, so that nobody is left out because of those before.
+
+    """
+
+    plugin: Plugin
+    may_go: MayGo
+    turns: Sequence[tuple[str, str]] = ()
 
 
 class Planner:
@@ -62,8 +72,7 @@ class Planner:
         whatif: WhatIf,
         memory: Memory,
         budgets: Budgets,
-        plugin: Callable[[str, str], Any],
-        turns: Sequence[tuple[str, str]] = (),
+        asked: Asked,
     ) -> None:
         """Start a plan.
 
@@ -73,10 +82,8 @@ class Planner:
             meter: how load is measured.
             whatif: the scheduler to ask.
             memory: earlier moves.
-            budgets: counted down here.
-            plugin: gives the plugin of a profile by name.
-            turns: profiles and plugins in the order in which they will ask. Of n, the first k may fill k/n of
-                the plan, so that nobody is left out because of those before.
+            budgets: as they are now; the plan counts them down.
+            asked: see there.
 
         """
         self._world = world
@@ -84,7 +91,8 @@ class Planner:
         self._whatif = whatif
         self._memory = memory
         self._budgets = budgets
-        self._plugin = plugin
+        self._judge = Judge(asked.plugin)
+        self._gangs = Gangs(world, whatif, asked.may_go)
         self._planned: list[Evicted] = []
         self._before = Before(world, nodes)
         self._ledger = Ledger(self._before, meter)
@@ -92,41 +100,54 @@ class Planner:
         self._questions = 0
         self._refused: dict[Kind, tuple[str, str]] = {}
         self._gains: dict[Kind, float] = {}
+        self._alike: dict[Shape, bytes] = {}
         self._is_full = False
-        self._parts = {turn: (at + 1) / len(turns) for at, turn in enumerate(turns)}
+        self._parts = {turn: (at + 1) / len(asked.turns) for at, turn in enumerate(asked.turns)}
 
-    def consider(self, wanted: Evicted) -> Evicted:
-        """Plan a move; raises NotBetterError, or EvictionRefusedError where a budget forbids it."""
-        pod = wanted.pod
-        if pod.status.phase in ("Failed", "Succeeded"):
+    def company(self, wanted: Evicted) -> Sequence[Evicted]:
+        """Return who goes with a pod, itself first; raises NotBetterError if they cannot."""
+        if not is_active(wanted.pod):
+            return [wanted]
+        if self._memory.forbids(wanted.pod, self._world.now):
+            raise NotBetterError("the workload was moved lately and nothing has changed since", RECENT)
+        return self._gangs.company(wanted)
+
+    def consider(self, company: Sequence[Evicted]) -> Sequence[Evicted]:
+        """Plan moves; raises NotBetterError, or EvictionRefusedError where a budget forbids one."""
+        wanted, pods = company[0], [item.pod for item in company]
+        if not is_active(wanted.pod):
             # It runs nowhere: nothing can become worse, and nobody has to find a place.
-            self._budgets.take(pod)
+            self._budgets.take(wanted.pod)
             self._planned.append(wanted)
-            return wanted
-        self._precheck(wanted)
-        self._budgets.check(pod)
-        destination = self._ask(wanted)
-        self._budgets.take(pod)
+            return company
+        self._precheck(company)
+        self._budgets.check_all(pods)
+        destinations = self._ask(company)
+        self._budgets.take_all(pods)
         self._refused.clear()
         self._gains.clear()
-        self._ledger.move(pod, destination)
-        wanted = replace(wanted, destination=destination)
-        self._planned.append(wanted)
-        return wanted
+        moves = [replace(item, destination=node) for item, node in zip(company, destinations, strict=True)]
+        for item, node in zip(company, destinations, strict=True):
+            self._ledger.move(item.pod, node)
+        self._gangs.go(company)
+        self._planned += moves
+        return moves
 
-    def _ask(self, wanted: Evicted) -> str:
+    def _ask(self, company: Sequence[Evicted]) -> list[str]:
         """Ask the scheduler; what it said of a pod's like on the same node holds until the next move."""
-        kind = self._kind(wanted)
+        kind = self._kind(company[0])
         known = self._refused.get(kind)
         if known is not None:
             raise NotBetterError(*known)
-        part = self._part(wanted)
-        if self._questions >= MOST_QUESTIONS * part or len(self._planned) >= MOST_MOVES * part:
+        part, more = self._part(company[0]), len(company) - 1
+        moves, questions = len(self._planned) + more, self._questions + more
+        if questions >= MOST_QUESTIONS * part or moves >= MOST_MOVES * part:
             self._is_full = True
-            raise NotBetterError("the plan of this cycle has no more room for this plugin", FULL)
-        self._questions += 1
+            raise PlanFullError("the plan of this cycle has no more room for this plugin")
+        self._questions += len(company)
         try:
-            return self._judge(wanted, self._whatif.move(wanted.pod), self._ledger)
+            landings = self._whatif.move([item.pod for item in company])
+            return self._judge.destinations(company, landings, self._ledger, PROPOSED)
         except NotBetterError as reason:
             self._whatif.undo()
             self._refused[kind] = (str(reason), reason.why)
@@ -137,31 +158,41 @@ class Planner:
 
         Half of the questions are kept for moves that are made: beyond that, the promise stands in.
         """
-        pod = wanted.pod
         try:
-            self._precheck(wanted)
-            self._budgets.check(pod)
-            self._note(wanted)
-            kind = self._kind(wanted)
+            company = self.company(wanted)
+            self._precheck(company)
+            self._budgets.check_all([item.pod for item in company])
+            self._note(company)
+            kind = self._kind(company[0])
             if kind in self._refused:
                 return None
             known = self._gains.get(kind)
             if known is not None:
                 return known
             if self._questions >= MOST_QUESTIONS * self._part(wanted) / 2:
-                return self.promise(pod)
-            destination = self._ask(wanted)
+                return self.promise(wanted.pod)
+            destinations = self._ask(company)
         except EvictionRefusedError:
             return None
         self._whatif.undo()
-        load = self._ledger.load
-        gains = load.gains(pod, self._ledger.node(pod.spec.node_name), self._ledger.node(destination))
-        found = self._gains[kind] = load.worth(gains or {})
+        found = self._gains[kind] = self._worth(company, destinations)
         return found
 
-    def _note(self, wanted: Evicted) -> None:
-        """Note a pod that could have been taken, and on which no budget looks."""
-        if not self._world.budgets(wanted.pod):
+    def _worth(self, company: Sequence[Evicted], destinations: Sequence[str]) -> float:
+        """Return what moves are worth, for each pod that goes."""
+        load, pod = self._ledger.load, company[0].pod
+        if len(company) == 1:
+            there = self._ledger.node(destinations[0])
+            return load.worth(load.gains(pod, self._ledger.node(pod.spec.node_name), there) or {})
+        after = copy(self._ledger)
+        for item, node in zip(company, destinations, strict=True):
+            after.move(item.pod, node)
+        return load.worth(after.load.gained(load)) / len(company)
+
+    def _note(self, company: Sequence[Evicted]) -> None:
+        """Note a pod that could have been taken, in no gang, and on which no budget looks."""
+        wanted = company[0]
+        if self._gangs.key(wanted.pod) is None and not self._world.budgets(wanted.pod):
             self._others[wanted.pod.spec.node_name].setdefault(wanted.pod.metadata.uid, wanted)
 
     def _part(self, wanted: Evicted) -> float:
@@ -169,45 +200,27 @@ class Planner:
 
     def _kind(self, wanted: Evicted) -> Kind:
         """Return what is equal for pods of which the same may be said: alike, of one node, of one load."""
+        if wanted.gang:
+            return wanted.plugin, wanted.gang, b"", ()
         pod = wanted.pod
         load = self._meter.of_pod(pod, self._ledger.node(pod.spec.node_name)) or {}
-        return wanted.plugin, pod.spec.node_name, likeness(pod), tuple(load.values())
+        shape = self._world.shape(pod)
+        alike = self._alike.get(shape)
+        if alike is None:
+            alike = self._alike[shape] = likeness(pod)
+        return wanted.plugin, pod.spec.node_name, alike, tuple(load.values())
 
-    def _precheck(self, wanted: Evicted) -> None:
-        pod = wanted.pod
-        if self._memory.forbids(pod, self._world.now):
-            raise NotBetterError("the workload was moved lately and nothing has changed since", RECENT)
-        gang = gang_of(pod, self._whatif.gang_label)
-        if gang is not None:
-            raise NotBetterError(f"member of gang {gang}, which moves as a whole or not at all", GANG)
-        if wanted.plugin in BETTER and not self._ledger.load.is_known(pod.spec.node_name):
-            raise NotBetterError(f"the load of node {pod.spec.node_name} is not known", UNKNOWN_LOAD)
+    def _precheck(self, company: Sequence[Evicted]) -> None:
+        for item in company:
+            node = item.pod.spec.node_name
+            if item.plugin in BETTER and not self._ledger.load.is_known(node):
+                raise NotBetterError(f"the load of node {node} is not known", UNKNOWN_LOAD)
+            if item is not company[0] and self._memory.forbids(item.pod, self._world.now):
+                raise NotBetterError(f"{item.pod.metadata.name} of gang {item.gang} was moved lately", RECENT)
 
-    def _judge(self, wanted: Evicted, landing: Landing, ledger: Ledger, better: Judges = BETTER) -> str:
-        """Return the destination if it is better."""
-        pod, source = wanted.pod, wanted.pod.spec.node_name
-        if not landing.successor:
-            raise NotBetterError("nobody would make this pod anew", NO_DESTINATION)
-        if landing.node is None:
-            raise NotBetterError(f"it would stay pending: {landing.message}", NO_DESTINATION)
-        if landing.node == source:
-            raise NotBetterError("the scheduler would put it back on the same node", NO_DESTINATION)
-        move = Move(pod, source, landing.node)
-        judge = better.get(wanted.plugin)
-        if judge is not None and not judge(self._plugin(wanted.profile, wanted.plugin), ledger, move):
-            raise NotBetterError(f"moving to {landing.node} would gain nothing, or too little", NO_GAIN)
-        there = ledger.node(landing.node)
-        if ledger.load.is_hot_with(pod, there):
-            raise NotBetterError(f"{landing.node} would be above its target", HOT)
-        if wanted.plugin in EVENING:
-            spoiled = ledger.load.spoils(ledger.load.gains(pod, ledger.node(source), there) or {})
-            if spoiled is not None:
-                raise NotBetterError(f"{spoiled} would be spread less evenly than it was", NO_GAIN)
-        return landing.node
-
-    def settle(self) -> tuple[list[Evicted], list[tuple[Evicted, NotBetterError]]]:
+    def settle(self) -> tuple[list[Evicted], Dropped]:
         """Return the moves that hold together, with destinations, and those that do not, with the reason."""
-        dropped: list[tuple[Evicted, NotBetterError]] = []
+        dropped: Dropped = []
         left = list(self._planned)
         while left:
             # Successors arrive in the order in which pods leave, and where they land depends on it: it is the
@@ -220,9 +233,11 @@ class Planner:
                     others = {node: list(found.values()) for node, found in self._others.items()}
                     return improve(left, others, self._together, self._deviation), dropped
             text = "the moves do not hold together"
-            half = len(left) // 2
-            dropped += [(item, NotBetterError(text, FULL)) for item in left[half:]]
-            left, self._is_full = left[:half], True
+            going = list(companies(left))
+            left = [item for company in going[: len(going) // 2] for item in company]
+            late = [item for company in going[len(going) // 2 :] for item in company]
+            dropped += [(item, NotBetterError(text, FULL)) for item in late]
+            self._is_full = True
         return [], dropped
 
     def _deviation(self, plan: Sequence[Evicted]) -> float:
@@ -232,26 +247,25 @@ class Planner:
                 ledger.move(item.pod, item.destination)
         return ledger.load.deviation()
 
-    def _together(
-        self, planned: Sequence[Evicted]
-    ) -> tuple[list[Evicted], list[tuple[Evicted, NotBetterError]]]:
+    def _together(self, planned: Sequence[Evicted]) -> tuple[list[Evicted], Dropped]:
         """Ask for all moves at once, and judge each landing on top of the ones before it."""
-        moving = [item for item in planned if item.destination is not None]
-        landings = iter(self._whatif.together([item.pod for item in moving]))
+        landings = iter(self._whatif.together([item.pod for item in planned if item.destination]))
         ledger = Ledger(self._before, self._meter)
         good: list[Evicted] = []
-        bad: list[tuple[Evicted, NotBetterError]] = []
-        for item in planned:
-            if item.destination is None:
-                good.append(item)
+        bad: Dropped = []
+        for company in companies(planned):
+            if company[0].destination is None:
+                good += company
                 continue
+            landed = [next(landings) for _ in company]
             try:
-                destination = self._judge(item, next(landings), ledger, STILL_BETTER)
+                nodes = self._judge.destinations(company, landed, ledger, ALL_MADE)
             except NotBetterError as reason:
-                bad.append((item, reason))
-            else:
-                ledger.move(item.pod, destination)
-                good.append(replace(item, destination=destination))
+                bad += [(item, reason) for item in company]
+                continue
+            for item, node in zip(company, nodes, strict=True):
+                ledger.move(item.pod, node)
+                good.append(replace(item, destination=node))
         return good, bad
 
     def promise(self, pod: Pod) -> float:

@@ -61,7 +61,7 @@ def variants(plan: Sequence[Evicted], others: Mapping[str, Sequence[Evicted]]) -
         others: by node, further pods that may leave it.
 
     """
-    if len(plan) > MOST or any(item.plugin not in LOAD_PLUGINS for item in plan):
+    if len(plan) > MOST or any(item.plugin not in LOAD_PLUGINS or item.gang for item in plan):
         return
     planned = {item.pod.metadata.uid for item in plan}
     for at, item in enumerate(plan):

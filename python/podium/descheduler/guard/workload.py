@@ -33,17 +33,10 @@ def workload_of(pod: Pod) -> Workload:
     return Workload(meta.namespace, owner.kind, owner.name, ordinal)
 
 
-Kin = tuple[str, str, str, str]
-"""Equal for pods of one workload, if not the other way round."""
-
-
-def kin_of(pod: Pod) -> Kin:
-    """Return what says quickly that pods are of one workload."""
-    meta = pod.metadata
-    owners = meta.owner_references
-    if not owners or owners[0].kind == "StatefulSet":
-        return meta.namespace, "", meta.name, owners[0].name if owners else ""
-    return meta.namespace, owners[0].kind, owners[0].name, meta.labels.get(_HASH, "")
+def is_shared(pod: Pod) -> bool:
+    """Tell whether pods of one shape are of one workload: this one is not its own, and has no identity."""
+    owners = pod.metadata.owner_references
+    return bool(owners) and owners[0].kind != "StatefulSet"
 
 
 def likeness(pod: Pod) -> bytes:

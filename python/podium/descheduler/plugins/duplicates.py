@@ -2,8 +2,8 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from podium.descheduler.framework import Handle, PluginType, Point, evict_all
 from podium.descheduler.nodefit import Mask
 from podium.descheduler.podfilter import Namespaces, namespace_problems, pod_filter
 from podium.descheduler.policy.model import Wire
+from podium.descheduler.revisions import Owner, Revision
 
 NAME: Final = "RemoveDuplicates"
 
@@ -26,34 +27,30 @@ class Args(Wire):
     exclude_owner_kinds: Sequence[str] = ()
 
 
-class _Owner(NamedTuple):
-    """An owner with the images of its pods: two revisions are no duplicates of each other."""
-
-    namespace: str
-    kind: str
-    name: str
-    images: tuple[str, ...]
-
-
 class _Duplicates:
     """What is counted over all nodes."""
 
     def __init__(self) -> None:
-        self.occurrences: Counter[_Owner] = Counter()
-        self.surplus: dict[_Owner, dict[str, list[Pod]]] = defaultdict(lambda: defaultdict(list))
+        self._replicas: Counter[Revision] = Counter()
+        self.surplus: dict[Owner, dict[str, list[Pod]]] = defaultdict(lambda: defaultdict(list))
 
-    def add_node(self, node: str, pods: Iterable[Pod]) -> None:
+    def add_node(self, node: str, listed: Iterable[tuple[Pod, Revision]]) -> None:
         """Count the pods of a node; the first of a kind is the one that may stay."""
-        seen: set[tuple[object, ...]] = set()
-        for pod in pods:
-            owners = _owners(pod)
-            for owner in owners:
-                self.occurrences[owner] += 1
-            identity = _identity(owners)
-            if identity in seen:
-                for owner in owners:
+        seen: set[int] = set()
+        for pod, revision in listed:
+            self._replicas[revision] += 1
+            if revision.identity in seen:
+                for owner in revision.owners:
                     self.surplus[owner][node].append(pod)
-            seen.add(identity)
+            seen.add(revision.identity)
+
+    def occurrences(self) -> Counter[Owner]:
+        """Return how many pods each owner has."""
+        found: Counter[Owner] = Counter()
+        for revision, number in self._replicas.items():
+            for owner in revision.owners:
+                found[owner] += number
+        return found
 
 
 class Duplicates:
@@ -63,40 +60,44 @@ class Duplicates:
         self._handle = handle
         self._kinds = frozenset(args.exclude_owner_kinds)
         self._pods = pod_filter(
-            self._is_owned,
-            handle.evictor.filter,
-            handle.evictor.pre_eviction_filter,
-            namespaces=args.namespaces,
+            handle.evictor.filter, handle.evictor.pre_eviction_filter, namespaces=args.namespaces
         )
-
-    def _is_owned(self, pod: Pod) -> bool:
-        owners = pod.metadata.owner_references
-        return bool(owners) and not any(owner.kind in self._kinds for owner in owners)
 
     def balance(self, nodes: Sequence[Node]) -> None:
         """Evict owner by owner."""
         world = self._handle.world
-        owned = {node.metadata.name: world.active_on(node.metadata.name) for node in nodes}
-        doubled = _doubled(owned.values())
+        shapes = {node.metadata.name: world.shapes_on(node.metadata.name) for node in nodes}
+        revised = {name: [shape.revision for shape in alike] for name, alike in shapes.items()}
+        wanted = self._wanted(revised.values())
         found = _Duplicates()
-        for name, pods in owned.items():
-            listed = [pod for pod in pods if not doubled.isdisjoint(_names(pod))]
-            found.add_node(name, filter(self._pods, listed))
-        here = world.fit.rows(nodes)
+        for name, revisions in revised.items():
+            pairs = zip(world.active_on(name), revisions, strict=True)
+            found.add_node(name, [pair for pair in pairs if pair[1] in wanted and self._pods(pair[0])])
+        occurrences, here = found.occurrences(), world.fit.rows(nodes)
         for owner, by_node in found.surplus.items():
             targets = self._targets(by_node.values(), here)
             if targets < 2:
                 continue
-            share = math.ceil(found.occurrences[owner] / targets)
+            share = math.ceil(occurrences[owner] / targets)
             surplus = (pods[share - 1 :] for pods in by_node.values())
             if not all(evict_all(self._handle.evictor, pods, NAME) for pods in surplus):
                 return
+
+    def _wanted(self, groups: Collection[Sequence[Revision]]) -> set[Revision]:
+        """Return the revisions to look at: of owners that may have duplicates, and of no excluded kind."""
+        owners = {owner for revision in _doubled(groups) for owner in revision.owners}
+        return {
+            revision
+            for revision in {revision for group in groups for revision in group}
+            if not owners.isdisjoint(revision.owners)
+            and self._kinds.isdisjoint([owner.kind for owner in revision.owners])
+        }
 
     def _targets(self, groups: Iterable[Sequence[Pod]], here: Mask) -> int:
         """Count the nodes whose labels and taints admit a duplicate that has more than one such node."""
         fit = self._handle.world.fit
         targets = np.zeros_like(here)
-        masks = {id(mask): mask for mask in (fit.admitted(pod) for pods in groups for pod in pods)}
+        masks = {id(mask): mask for mask in [fit.admitted(pod) for pods in groups for pod in pods]}
         for mask in masks.values():
             admitted = mask & here
             if np.count_nonzero(admitted) > 1:
@@ -104,38 +105,15 @@ class Duplicates:
         return int(np.count_nonzero(targets))
 
 
-_Name = tuple[str, str, str]
-"""Namespace, kind and name of an owner."""
-
-
-def _names(pod: Pod) -> list[_Name]:
-    meta = pod.metadata
-    namespace = meta.namespace
-    return [(namespace, owner.kind, owner.name) for owner in meta.owner_references]
-
-
-def _doubled(groups: Iterable[Sequence[Pod]]) -> set[_Name]:
-    """Return the owners that have two pods on a node: only pods of these can be duplicates."""
-    found: set[_Name] = set()
-    for pods in groups:
-        names = [name for pod in pods for name in _names(pod)]
-        distinct = set(names)
-        if len(distinct) < len(names):
-            found.update(name for name, number in Counter(names).items() if number > 1)
+def _doubled(groups: Iterable[Sequence[Revision]]) -> set[Revision]:
+    """Return the revisions of which two pods with one identity are on a node."""
+    found: set[Revision] = set()
+    for revisions in groups:
+        identities = [revision.identity for revision in revisions]
+        if len(set(identities)) < len(identities):
+            numbers = Counter(identities)
+            found.update(revision for revision in revisions if numbers[revision.identity] > 1)
     return found
-
-
-def _identity(owners: Sequence[_Owner]) -> tuple[object, ...]:
-    """Return what is equal for duplicates: with several owners all of them and the images are the same."""
-    if len(owners) == 1:
-        return owners[0]
-    return tuple(sorted("/".join((*owner[:3], image)) for owner in owners for image in owner.images))
-
-
-def _owners(pod: Pod) -> list[_Owner]:
-    images = tuple(sorted([container.image for container in pod.spec.containers]))
-    namespace = pod.metadata.namespace
-    return [_Owner(namespace, owner.kind, owner.name, images) for owner in pod.metadata.owner_references]
 
 
 def validate(args: Args) -> list[str]:

@@ -47,7 +47,7 @@ class FailedPods:
     def deschedule(self, nodes: Sequence[Node]) -> None:
         """Evict node by node."""
         for node in nodes:
-            listed = self._handle.world.all_on(node.metadata.name)
+            listed = self._handle.world.ended_on(node.metadata.name)
             found = [pod for pod in listed if pod.status.phase == "Failed" and self._pods(pod)]
             if not evict_all(self._handle.evictor, filter(self._matches, found), NAME):
                 return

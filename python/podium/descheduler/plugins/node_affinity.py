@@ -58,8 +58,9 @@ class NodeAffinityViolations:
         """Evict what a check finds; returns False if nothing more may be evicted."""
         world = self._handle.world
         mask = world.fit.rows(nodes)
+        having = {shape for shape in world.shapes(nodes) if _node_affinity(shape.example)}
         for node in nodes:
-            candidates = [pod for pod in world.active_on(node.metadata.name) if _node_affinity(pod)]
+            candidates = world.active_of(node.metadata.name, having)
             found = [pod for pod in candidates if check(pod, node, nodes, mask) and self._pods(pod)]
             if not evict_all(self._handle.evictor, found, NAME):
                 return False

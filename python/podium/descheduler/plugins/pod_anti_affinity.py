@@ -11,7 +11,6 @@ from podium.api.matching import selects
 from podium.descheduler.framework import Handle, Outcome, PluginType, Point
 from podium.descheduler.labels import Labelled
 from podium.descheduler.nodefit import anti_affinity_terms, term_namespaces
-from podium.descheduler.ordering import lowest_first
 from podium.descheduler.podfilter import (
     Namespaces,
     PodFilter,
@@ -48,10 +47,10 @@ class PodAntiAffinity:
         """Evict node by node."""
         world, evictor = self._handle.world, self._handle.evictor
         neighbours = _Neighbours(world.labelled, {node.metadata.name: node for node in nodes}, self._pods)
+        repelling = {shape for shape in world.shapes(nodes) if anti_affinity_terms(shape.example)}
         for node in nodes:
-            listed = world.active_on(node.metadata.name)
-            repelling = [pod for pod in listed if pod.spec.affinity and anti_affinity_terms(pod)]
-            for pod in lowest_first(filter(self._pods, repelling)):
+            listed = world.active_of(node.metadata.name, repelling)
+            for pod in world.lowest_first(filter(self._pods, listed)):
                 if not neighbours.violate(pod):
                     continue
                 if not (evictor.filter(pod) and evictor.pre_eviction_filter(pod)):

@@ -1,6 +1,7 @@
 """PodLifeTime: pods that are too old, or in a state, condition or exit code for too long."""
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import takewhile
 from typing import Final
 
 from podium.api import Condition, ContainerStatus, LabelSelector, Node, Pod
@@ -75,8 +76,6 @@ class PodLifeTime:
 
     def _checks(self) -> Iterable[Callable[[Pod], bool]]:
         args = self._args
-        if args.max_pod_life_time_seconds is not None:
-            yield self._is_old
         if args.states:
             yield self._in_state
         if args.owner_kinds is not None:
@@ -89,10 +88,15 @@ class PodLifeTime:
     def deschedule(self, nodes: Sequence[Node]) -> None:
         """Evict; pods of every phase count."""
         world = self._handle.world
-        found = [pod for node in nodes for pod in world.all_on(node.metadata.name) if self._pods(pod)]
+        found = [pod for node in nodes for pod in self._old_on(node) if self._pods(pod)]
         for pod in sorted(found, key=world.created):
             if self._handle.evictor.evict(pod, NAME) is Outcome.TOTAL_LIMIT:
                 return
+
+    def _old_on(self, node: Node) -> Iterable[Pod]:
+        """Return the pods of a node that are old enough: the first ones, if age is asked for."""
+        listed = self._handle.world.all_on(node.metadata.name)
+        return listed if self._args.max_pod_life_time_seconds is None else takewhile(self._is_old, listed)
 
     def _is_old(self, pod: Pod) -> bool:
         world, most = self._handle.world, self._args.max_pod_life_time_seconds

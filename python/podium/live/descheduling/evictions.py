@@ -4,16 +4,16 @@ import asyncio
 import secrets
 import socket
 import time
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from podium.api import BY_NAME, Pod, PodDisruptionBudget
+from podium.api import BY_NAME, PodDisruptionBudget
 from podium.cluster.kube.client import KubeClient, path_of
 from podium.descheduler.budgets import Budgets, BudgetState, observe
 from podium.descheduler.evictor import Evicted
-from podium.descheduler.labels import Labelled
 from podium.descheduler.ports import Eviction, EvictionRefusedError
+from podium.descheduler.world import World
 from podium.errors import ApiError, ClusterError
 
 _POD: Final = BY_NAME["v1", "Pod"]
@@ -42,25 +42,33 @@ class LiveEvictions:
         self._dry_run = dry_run
         self._budgets = Budgets(())
 
-    def begin(self, budgets: Iterable[PodDisruptionBudget], pods: Iterable[Pod]) -> None:
+    def begin(self, budgets: Iterable[PodDisruptionBudget], world: World) -> None:
         """Take over the budgets as the API server has them."""
-        everybody = Labelled(pods)
-        self._budgets = Budgets(_state(budget, everybody) for budget in budgets)
+        self._budgets = Budgets(_state(budget, world) for budget in budgets)
 
     def budgets(self) -> Budgets:
         """Return the budgets of now, for planning."""
         return self._budgets.copy()
 
+    def rehearse(self, evictions: Sequence[Eviction]) -> None:
+        """Ask the budgets for all of them together, and the server for each as a dry run."""
+        self._budgets.check_all([item.pod for item in evictions])
+        for eviction in () if self._dry_run else evictions:
+            self._post(eviction, _body(eviction, dry_run=True))
+
     def evict(self, eviction: Eviction) -> None:
         """Evict; raises EvictionRefusedError with the server's text."""
         if self._dry_run:
             self._budgets.take(eviction.pod)
-            return
+        else:
+            self._post(eviction, _body(eviction))
+
+    def _post(self, eviction: Eviction, body: dict[str, Any]) -> None:
         meta = eviction.pod.metadata
         path = path_of(_POD, meta.namespace, meta.name, below="eviction")
         try:
             # A 429 must not be tried again here: the budget has spoken.
-            self._wait(self._client.request("POST", path, body=_body(eviction), tries=1))
+            self._wait(self._client.request("POST", path, body=body, tries=1))
         except ApiError as error:
             why = "pdb" if error.status == _TOO_MANY else "error"
             raise EvictionRefusedError(f"error when evicting pod {meta.name!r}: {error}", why) from None
@@ -82,18 +90,20 @@ class LiveEvictions:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
 
-def _state(budget: PodDisruptionBudget, pods: Labelled) -> BudgetState:
+def _state(budget: PodDisruptionBudget, world: World) -> BudgetState:
     status = budget.status
     if status is None:
-        return observe(budget, pods)
+        return observe(budget, world.everybody)
     return BudgetState(budget, status.current_healthy, status.desired_healthy, status.disruptions_allowed)
 
 
-def _body(eviction: Eviction) -> dict[str, Any]:
+def _body(eviction: Eviction, *, dry_run: bool = False) -> dict[str, Any]:
     meta = eviction.pod.metadata
     options: dict[str, Any] = {
         "preconditions": {"uid": meta.uid, "resourceVersion": meta.resource_version},
     }
+    if dry_run:
+        options["dryRun"] = ["All"]
     if eviction.grace_period_seconds is not None:
         options["gracePeriodSeconds"] = eviction.grace_period_seconds
     return {

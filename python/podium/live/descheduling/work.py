@@ -27,7 +27,7 @@ from podium.descheduler.policy.load import LoadedPolicy
 from podium.descheduler.policy.model import PROMETHEUS
 from podium.descheduler.ports import PrometheusClient, WhatIf
 from podium.descheduler.profile import Sources
-from podium.descheduler.requests import Requests
+from podium.descheduler.shapes import Shapes
 from podium.descheduler.smoothing import POLL
 from podium.descheduler.world import SECOND, World
 from podium.errors import LostLease
@@ -147,7 +147,7 @@ class _Life:
         self._work = work
         self._client = client
         self._told = told
-        self._requests = Requests()
+        self._shapes = Shapes()
         guarded = work.planning is not None
         self._load = LiveLoad(client, time.time_ns, guarded=guarded) if policy.collects_metrics() else None
         sources = Sources(self._load, work.prometheus if policy.provider(PROMETHEUS) is not None else None)
@@ -199,8 +199,8 @@ class _Life:
 
     def _cycle(self, objects: Sequence[Object]) -> LiveTurn:
         now = time.time_ns()
-        world = World(objects, now, self._requests)
-        self._evictions.begin((x for x in objects if isinstance(x, PodDisruptionBudget)), world.pods)
+        world = World(objects, now, self._shapes)
+        self._evictions.begin((x for x in objects if isinstance(x, PodDisruptionBudget)), world)
         if self._work.planning is not None:
             others: list[Any] = [item for item in objects if isinstance(item, Node)]
             others += [item for item in objects if not isinstance(item, Node | Pod)]

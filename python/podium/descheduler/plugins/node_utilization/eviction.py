@@ -1,13 +1,12 @@
 """Evicting from source nodes while the destinations have room, in sum, for what is evicted."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from podium.api import Pod, Taint
 from podium.api.quantities import ZERO, exact
 from podium.descheduler.framework import Evictor, Outcome
-from podium.descheduler.ordering import lowest_first
 from podium.descheduler.plugins.node_utilization.source import NodeInfo, Promises, Source
 from podium.descheduler.plugins.node_utilization.usage import NoSampleError, Usage
 from podium.descheduler.podfilter import Namespaces, PodFilter
@@ -36,6 +35,7 @@ class Sources:
         destinations: where evicted pods are hoped to go; only their sums and taints are looked at.
         usage: what pods use.
         removable: which pods of a source may go at all.
+        in_order: puts them into the order in which they go.
         goes_on: whether to go on with a node.
         limit: the most evictions per node, None for any number.
 
@@ -46,6 +46,7 @@ class Sources:
     destinations: Sequence[NodeInfo]
     usage: Usage
     removable: PodFilter
+    in_order: Callable[[Iterable[Pod]], list[Pod]]
     goes_on: Continue
     excluded: frozenset[str] = frozenset()
     limit: int | None = None
@@ -87,7 +88,7 @@ class Sources:
         self._taints = [info.node.spec.taints for info in distinct.values()]
 
     def _begin(self, info: NodeInfo) -> Source:
-        removable = lowest_first(pod for pod in info.pods if self.removable(pod))
+        removable = self.in_order([pod for pod in info.pods if self.removable(pod)])
         return Source(info, removable, is_open=bool(removable) and self.goes_on(info, self._budget))
 
     def _room(self) -> Budget:

@@ -48,6 +48,7 @@ class HighNodeUtilization:
             destinations=open_,
             usage=usage,
             removable=self._is_removable,
+            in_order=self._handle.world.lowest_first,
             goes_on=lambda _, budget: has_room(budget),
             excluded=excluded_namespaces(self._args.evictable_namespaces),
         ).run(sorted(low, key=lambda info: load(info.usage)))

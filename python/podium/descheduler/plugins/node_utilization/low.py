@@ -73,6 +73,7 @@ class LowNodeUtilization:
             destinations=low,
             usage=usage,
             removable=self._handle.evictor.filter,
+            in_order=self._handle.world.lowest_first,
             goes_on=_goes_on,
             excluded=excluded_namespaces(self._args.evictable_namespaces),
             limit=limits.node if limits else None,

@@ -42,7 +42,7 @@ class Requested:
 
     def of_pod(self, pod: Pod) -> Amounts:
         """Return the requests."""
-        requests = self._handle.world.requests.of(pod)
+        requests = self._handle.world.shape(pod).requests
         # Equal pods have one object of requests; it is kept so that its id cannot be reused.
         known = self._known.get(id(requests))
         if known is None:

@@ -11,6 +11,7 @@ from podium.descheduler.plugins.topology_spread.constraint import Constraint, Pl
 from podium.descheduler.podfilter import Namespaces, label_problems, namespace_problems, pod_filter
 from podium.descheduler.policy.golang import GoName
 from podium.descheduler.policy.model import Wire
+from podium.descheduler.shapes import Shape
 
 NAME: Final = "RemovePodsViolatingTopologySpreadConstraint"
 
@@ -49,26 +50,28 @@ class TopologySpread:
         """Find out what leaves, then evict it."""
         world = self._handle.world
         places = Places(nodes)
-        asking = Labelled(
-            pod
-            for node in nodes
-            for pod in world.active_on(node.metadata.name)
-            if pod.spec.topology_spread_constraints and self._pods(pod)
-        )
+        asking = self._asking(nodes)
         leaving: dict[str, Pod] = {}
         for namespace in asking.namespaces():
-            for constraint in self._constraints(asking.of(namespace)):
+            for constraint in self._constraints(asking.shapes(namespace)):
                 counted = filter(self._pods, world.labelled.selected(namespace, constraint.selector))
                 for pod in self._surplus(constraint, counted, places):
                     leaving[pod.metadata.uid] = pod
         self._evict(leaving.values())
 
-    def _constraints(self, pods: Sequence[Pod]) -> Iterator[Constraint]:
+    def _asking(self, nodes: Sequence[Node]) -> Labelled:
+        """Return the pods that have constraints of their own."""
+        world = self._handle.world
+        having = {shape for shape in world.shapes(nodes) if shape.spec.topology_spread_constraints}
+        groups = (list(filter(self._pods, world.active_of(node.metadata.name, having))) for node in nodes)
+        return Labelled((pods, list(map(world.shape, pods))) for pods in groups)
+
+    def _constraints(self, shapes: Sequence[Shape]) -> Iterator[Constraint]:
         seen: set[bytes] = set()
-        for pod in pods:
-            for item in pod.spec.topology_spread_constraints:
+        for shape in shapes:
+            for item in shape.spec.topology_spread_constraints:
                 if item.when_unsatisfiable in self._actions:
-                    constraint = read(item, pod)
+                    constraint = read(item, shape.example)
                     if constraint.key not in seen:
                         seen.add(constraint.key)
                         yield constraint

@@ -1,0 +1,130 @@
+"""Pods that are alike to the descheduler, read once: what holds for one of them holds for all.
+
+A hundred thousand pods are of a few thousand shapes, so most questions need no pass over pods.
+"""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Final
+
+import msgspec
+
+from podium._core import Quantity
+from podium.api import Container, Pod, PodSpec, Volume
+from podium.descheduler.annotations import READ
+from podium.descheduler.ordering import Importance, importance
+from podium.descheduler.requests import Requests
+from podium.descheduler.revisions import Revision, Revisions
+
+#: Shapes and pods of earlier cycles that may be kept beyond twice those of a cycle.
+_SPARE: Final = 1024
+
+
+#: Phases in which a pod takes no resources any more.
+_ENDED: Final = frozenset({"Succeeded", "Failed"})
+
+
+def is_active(pod: Pod) -> bool:
+    """Tell whether a pod still takes resources: it has not succeeded or failed."""
+    return pod.status.phase not in _ENDED
+
+
+class Shape:
+    """What pods have in common that are alike in all that the descheduler reads of them.
+
+    Their names, nodes and ages may differ, and their status but for phase and class of service.
+
+    Attributes:
+        example: one of them, perhaps of an earlier cycle.
+        requests: what each requests; equal requests are one object.
+        revision: whose replicas they are.
+        has_ended: whether they take no resources any more.
+
+    """
+
+    def __init__(self, example: Pod, requests: Mapping[str, Quantity], revision: Revision) -> None:
+        self.example = example
+        self.requests = requests
+        self.revision = revision
+        self.has_ended = not is_active(example)
+
+    @property
+    def spec(self) -> PodSpec:
+        """The specification, of which the name of the node means nothing."""
+        return self.example.spec
+
+    @cached_property
+    def importance(self) -> Importance:
+        """In what order pods go."""
+        return importance(self.example)
+
+
+class Shapes:
+    """The shapes of all pods, remembered over cycles."""
+
+    def __init__(self) -> None:
+        self.requests = Requests()
+        self._revisions = Revisions()
+        self._encode = msgspec.json.Encoder().encode
+        self._known: dict[bytes, Shape] = {}
+        self._pods: dict[int, tuple[Pod, Shape]] = {}
+
+    def begin(self, pods: int) -> None:
+        """Begin a cycle with so many pods."""
+        most = 2 * pods + _SPARE
+        if len(self._pods) > most or len(self._known) > most:
+            self._pods.clear()
+            self._known.clear()
+            self.requests = Requests()
+            self._revisions = Revisions()
+
+    def of(self, pod: Pod) -> Shape:
+        """Return the shape of a pod; the same object for pods that are alike."""
+        # The pod is kept so that its id cannot be reused.
+        kept = self._pods.get(id(pod))
+        if kept is not None and kept[0] is pod:
+            return kept[1]
+        key = self._key(pod)
+        shape = self._known.get(key)
+        if shape is None:
+            shape = Shape(pod, self.requests.of(pod), self._revisions.of(pod))
+            self._known[key] = shape
+        self._pods[id(pod)] = (pod, shape)
+        return shape
+
+    def _key(self, pod: Pod) -> bytes:
+        meta, spec, status = pod.metadata, pod.spec, pod.status
+        annotations, volumes = meta.annotations, spec.volumes
+        return self._encode(
+            (
+                meta.namespace,
+                meta.labels,
+                meta.owner_references,
+                [(key, annotations[key]) for key in READ if key in annotations] if annotations else None,
+                list(map(_container, spec.containers)) if volumes else spec.containers,
+                list(map(_container, spec.init_containers)) if volumes else spec.init_containers,
+                spec.priority,
+                spec.scheduler_name,
+                spec.node_selector,
+                spec.affinity,
+                spec.tolerations,
+                spec.topology_spread_constraints,
+                spec.overhead,
+                spec.resources,
+                spec.resource_claims,
+                [_volume(volume) for volume in volumes] if volumes else None,
+                status.phase,
+                status.qos_class,
+            )
+        )
+
+
+def _container(container: Container) -> tuple[object, ...]:
+    """Return what is read of a container; its mounts are named after volumes."""
+    return container.image, container.resources, container.restart_policy
+
+
+def _volume(volume: Volume) -> tuple[bool, bool, object]:
+    """Return what is read of a volume; its name differs from pod to pod."""
+    claim = volume.persistent_volume_claim
+    return volume.host_path is not None, volume.empty_dir is not None, claim
