@@ -220,6 +220,9 @@ class GangEviction:
 #: Plugin, code, reasons.
 _Rejected: TypeAlias = tuple[str, int, list[str]]
 
+def refused(asked: NDArray[np.bool_], mask: NDArray[np.bool_], /) -> NDArray[np.bool_] | None:
+    """Return where ``asked`` is true and ``mask`` is not, read-only; None if that is nowhere."""
+
 def first_outside(scores: NDArray[np.int64], counts: NDArray[np.bool_], low: int, high: int, /) -> int | None:
     """Return the position of the first score that counts and is not within ``low..high``."""
 
@@ -245,6 +248,8 @@ class Opened:
     def first(self) -> NDArray[np.int16]: ...
     @property
     def passed(self) -> NDArray[np.bool_]: ...
+    @property
+    def count(self) -> int: ...
     @property
     def last(self) -> int: ...
     @property
@@ -606,6 +611,12 @@ class Engine:
 
     def requeue(self, pod: int, gated: bool) -> None:
         """Take over a changed priority or gate of a queued pod."""
+
+    def hold(self, pod: int, /) -> None:
+        """Put a pod of the queue into the gated pool: a PreEnqueue plugin holds it."""
+
+    def release(self, pod: int, now: int, /) -> None:
+        """Let a pod leave the gated pool, to be tried as soon as its backoff is over."""
 
     def dequeue(self, pod: int, /) -> None: ...
     def pop(self) -> int | None: ...

@@ -86,13 +86,24 @@ class FrameworkMetrics:
 
     def observer(self, profile: str) -> Observer:
         """Return what is told of every call in a profile."""
+        times: dict[tuple[str, str, Code], Histogram] = {}
+        counts: dict[tuple[str, str], Counter] = {}
+        budget = self._budget
 
         def told(point: str, plugin: str, code: Code, seconds: float) -> None:
-            self._plugin.labels(plugin, point, str(code)).observe(seconds)
-            if point in _SERIAL:
-                self._evaluations.labels(plugin, point, profile).inc()
-                if seconds > self._budget:
-                    self._over_budget(plugin, point, seconds)
+            # Looking up a child by its labels costs more than all else here.
+            time = times.get((point, plugin, code))
+            if time is None:
+                time = times[point, plugin, code] = self._plugin.labels(plugin, point, str(code))
+            time.observe(seconds)
+            if point not in _SERIAL:
+                return
+            count = counts.get((point, plugin))
+            if count is None:
+                count = counts[point, plugin] = self._evaluations.labels(plugin, point, profile)
+            count.inc()
+            if seconds > budget:
+                self._over_budget(plugin, point, seconds)
 
         return told
 
@@ -115,12 +126,19 @@ class FrameworkMetrics:
     def _timed(
         self, run: Callable[..., Any], label: str, code: Callable[[Any], Code], profile: str
     ) -> Callable[..., Any]:
+        timer = self.timer
+        times: dict[Code, Histogram] = {}
+
         @wraps(run)
         def timed(*args: Any, **kwargs: Any) -> Any:
-            started = self.timer()
+            started = timer()
             outcome = run(*args, **kwargs)
-            taken = self.timer() - started
-            self._point.labels(label, str(code(outcome)), profile).observe(taken)
+            taken = timer() - started
+            ended = code(outcome)
+            time = times.get(ended)
+            if time is None:
+                time = times[ended] = self._point.labels(label, str(ended), profile)
+            time.observe(taken)
             return outcome
 
         return timed

@@ -100,7 +100,10 @@ class Cycle:
             self.feasible = self._names(left.view, feasible)
         if left.count == 1:
             return self.services.facts.row(int(feasible.argmax()))
-        return self._best(entry, runner, state, left.view.with_candidates(frozen(feasible)))
+        view = left.view
+        if feasible is not view.candidates:
+            view = view.with_candidates(frozen(feasible))
+        return self._best(entry, runner, state, view)
 
     def left(
         self, entry: Entry, runner: Runner, state: CycleState, *, sampling: bool
@@ -125,26 +128,28 @@ class Cycle:
             if not outcome.status.is_rejected:
                 return Unexpected(outcome.status.message)
             return no_fit_as_such(len(view), outcome.status, outcome.narrowed_by)
-        passed, left_out = opened.passed, None
+        passed, last, count, left_out = view.candidates, -1, opened.count, None
+        if count < len(view):
+            passed, last = opened.passed, opened.last
         if outcome.node_names is not None:
             left_out = ~mask_of(outcome.node_names, self.services.facts)
-            passed = passed > left_out
-        native = NativeVerdicts(frozen(passed), opened.last, partial(_first, opened, left_out))
+            passed = frozen(passed > left_out)
+            count = int(np.count_nonzero(passed))
+        native = NativeVerdicts(passed, last, partial(_first, opened, left_out), count)
         filtered = runner.filter(state, pod, view, native)
         if not (filtered.status is SUCCESS or filtered.status.is_success):
             return Unexpected(filtered.status.message)
         if opened.contested:
             filtered = self._contest(entry, runner, state, opened, filtered)
-        feasible = filtered.feasible
-        if self.among is not None:
-            feasible = feasible & self.among
-        if sampling:
-            feasible = engine.sampled(entry.handle, feasible)
-        count = np.count_nonzero(feasible)
+        feasible, count = filtered.feasible, filtered.count
+        if self.among is not None or sampling:
+            feasible = feasible if self.among is None else feasible & self.among
+            feasible = engine.sampled(entry.handle, feasible) if sampling else feasible
+            count = int(np.count_nonzero(feasible))
         if count == 0:
             narrowed = (left_out, outcome.narrowed_by)
             return no_fit(engine, entry.handle, passed, filtered.rejected, narrowed)
-        return Left(view, feasible, int(count), filtered, (left_out, outcome.narrowed_by))
+        return Left(view, feasible, count, filtered, (left_out, outcome.narrowed_by))
 
     def _no_nodes(self) -> Misfit:
         nowhere = self.engine.no_nodes()
@@ -185,14 +190,15 @@ class Cycle:
             if refused is None:
                 continue
             if not refused.is_rejected:
-                return FilterOutcome(refused, feasible)
+                return FilterOutcome(refused, feasible, filtered.count)
             feasible[at] = False
             out = np.zeros(len(feasible), np.bool_)
             out[at] = True
             result = FilterResult(~out, refused.reasons, code=refused.code)
             place = runner.place("filter", refused.plugin)
             answers.append(Answer(refused.plugin, place, result, out))
-        return FilterOutcome(filtered.status, feasible, tuple(answers), filtered.native)
+        count = int(np.count_nonzero(feasible))
+        return FilterOutcome(filtered.status, feasible, count, tuple(answers), filtered.native)
 
     def _with_nominated(self, entry: Entry, runner: Runner, state: CycleState, row: int) -> Status | None:
         engine, known = self.engine, self.services.state

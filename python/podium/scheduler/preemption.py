@@ -48,9 +48,6 @@ class Preemption:
     eviction: Eviction | None = field(default=None)
     """What it came to in the last cycle."""
 
-    def pre_enqueue(self, pod: Pod) -> None:
-        """Let every pod pass."""
-
     def post_filter(self, state: CycleState, pod: Pod, statuses: NodeStatuses) -> PostFilterResult:  # noqa: ARG002
         """Find victims; the loop evicts them."""
         failed = self.failed

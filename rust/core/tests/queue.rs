@@ -36,6 +36,8 @@ enum Step {
     Reprioritise(usize, i32),
     Move(usize, usize),
     Gate(usize, bool),
+    /// A PreEnqueue plugin holds it, or no longer does.
+    Hold(usize, bool),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -43,11 +45,18 @@ enum Fate {
     Placed,
     Parked,
     Failed,
+    /// A PreEnqueue plugin holds it before it is tried.
+    Held,
 }
 
 fn step() -> impl Strategy<Value = Step> {
     let priority = prop_oneof![Just(0), Just(7), Just(-3), Just(SYSTEM_CRITICAL)];
-    let fate = prop_oneof![Just(Fate::Placed), Just(Fate::Parked), Just(Fate::Failed)];
+    let fate = prop_oneof![
+        Just(Fate::Placed),
+        Just(Fate::Parked),
+        Just(Fate::Failed),
+        Just(Fate::Held)
+    ];
     prop_oneof![
         4 => (0..TENANTS, priority.clone(), 0..4i64, any::<bool>(), any::<bool>()).prop_map(
             |(tenant, priority, created, group, completing)| Step::Add {
@@ -62,6 +71,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (any::<usize>(), priority).prop_map(|(at, priority)| Step::Reprioritise(at, priority)),
         1 => (any::<usize>(), 0..TENANTS).prop_map(|(at, tenant)| Step::Move(at, tenant)),
         1 => (any::<usize>(), any::<bool>()).prop_map(|(at, gated)| Step::Gate(at, gated)),
+        1 => (any::<usize>(), any::<bool>()).prop_map(|(at, held)| Step::Hold(at, held)),
     ]
 }
 
@@ -190,7 +200,34 @@ impl Both {
                     self.queue.amend(entity, |ticket| ticket.gated = gated);
                 }
             }
+            Step::Hold(at, held) => {
+                if let Some(entity) = self.nth(at) {
+                    self.hold(entity, held)?;
+                }
+            }
         }
+        Ok(())
+    }
+
+    fn hold(&mut self, entity: Entity, held: bool) -> Result<(), TestCaseError> {
+        let attempts = self.queue.attempts(entity);
+        let before = self.queue.pool(entity);
+        if held {
+            self.queue.hold(entity);
+            prop_assert_eq!(self.queue.pool(entity), Some(Pool::Gated));
+        } else {
+            self.queue.release(entity, self.now);
+            match before {
+                Some(Pool::Gated) if attempts == 0 => {
+                    prop_assert_eq!(self.queue.pool(entity), Some(Pool::Active));
+                }
+                Some(Pool::Gated) => {
+                    prop_assert_ne!(self.queue.pool(entity), Some(Pool::Gated));
+                }
+                pool => prop_assert_eq!(self.queue.pool(entity), pool),
+            }
+        }
+        prop_assert_eq!(self.queue.attempts(entity), attempts);
         Ok(())
     }
 
@@ -256,6 +293,13 @@ impl Both {
             }
             Fate::Parked => PLUGIN,
             Fate::Failed => 0,
+            Fate::Held => {
+                let attempts = self.queue.attempts(entity);
+                self.queue.hold(entity);
+                prop_assert_eq!(self.queue.pool(entity), Some(Pool::Gated));
+                prop_assert_eq!(self.queue.attempts(entity), attempts - 1);
+                return Ok(());
+            }
         };
         let why = Return {
             rejected_by,
@@ -398,4 +442,42 @@ fn with_one_lane_priority_and_time_decide_and_lanes_do_not_matter() {
     }
     let order: Vec<_> = std::iter::from_fn(|| queue.pop(None)).collect();
     assert_eq!(order, [3, 2, 4, 1].map(|pod| Entity::from(PodId(pod))));
+}
+
+#[test]
+fn what_is_released_keeps_its_place_and_rests_as_long_as_it_must() {
+    let mut queue = Queue::new(Backoff::default());
+    queue.register(0, EVENT);
+    let (early, late, failed) = (PodId(0), PodId(1), PodId(2));
+    queue.add(
+        early,
+        Ticket {
+            gated: true,
+            ..ticket(0, 0)
+        },
+    );
+    queue.add(failed, ticket(0, 1));
+    queue.add(late, ticket(0, 2));
+    queue.release(early, 9 * SECOND);
+    assert_eq!(queue.pop(None), Some(early.into()), "it came first");
+    assert_eq!(queue.pop(None), Some(failed.into()));
+    let why = Return {
+        rejected_by: PLUGIN,
+        pending_by: 0,
+    };
+    queue.put_back(failed, 9 * SECOND, why);
+    queue.hold(failed);
+    queue.event(EVENT, 9 * SECOND, |_, _| true);
+    assert_eq!(
+        queue.pool(failed),
+        Some(Pool::Gated),
+        "no event moves what is held"
+    );
+    queue.activate_now(failed);
+    assert_eq!(queue.pool(failed), Some(Pool::Gated));
+    queue.flush(1000 * SECOND, 300 * SECOND);
+    assert_eq!(queue.pool(failed), Some(Pool::Gated));
+    queue.release(failed, 9 * SECOND);
+    assert_eq!(queue.pool(failed), Some(Pool::Backoff));
+    assert_eq!(queue.pool(late), Some(Pool::Active));
 }

@@ -3,7 +3,7 @@
 use crate::engine::{Decision, Engine, Eviction};
 use crate::errors::core_error;
 use crate::explain;
-use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1};
+use numpy::{Element, IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1};
 use podium_core::caller;
 use podium_core::preempt::{self, Candidate};
 use podium_core::snapshot::{PodId, Row};
@@ -49,7 +49,19 @@ impl Opened {
     #[getter]
     fn passed<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<bool>> {
         let passed: Vec<bool> = self.0.first.iter().map(|place| *place < 0).collect();
-        passed.into_pyarray(py)
+        let passed = passed.into_pyarray(py);
+        passed.readwrite().make_nonwriteable();
+        passed
+    }
+
+    /// How many those are.
+    #[getter]
+    fn count(&self) -> usize {
+        self.0
+            .first
+            .iter()
+            .map(|place| usize::from(*place < 0))
+            .sum()
     }
 
     /// The greatest place in `first`.

@@ -53,7 +53,7 @@ mod core_module {
     #[pymodule_export]
     use crate::said::Said;
     #[pymodule_export]
-    use crate::told::first_outside;
+    use crate::told::{first_outside, refused};
     #[pymodule_export]
     use crate::views::Columns;
     #[pymodule_export]

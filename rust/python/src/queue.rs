@@ -311,6 +311,18 @@ impl Engine {
         Ok(())
     }
 
+    /// A PreEnqueue plugin holds a pod that is in the queue.
+    fn hold(&self, pod: u32) -> PyResult<()> {
+        self.lock()?.queue.hold(Entity(pod));
+        Ok(())
+    }
+
+    /// Nothing holds a pod of the gated pool any more.
+    fn release(&self, pod: u32, now: Nanos) -> PyResult<()> {
+        self.lock()?.queue.release(Entity(pod), now);
+        Ok(())
+    }
+
     fn dequeue(&self, pod: u32) -> PyResult<()> {
         self.lock()?.queue.remove(Entity(pod));
         Ok(())

@@ -4,11 +4,11 @@ use crate::caller::per_node;
 use crate::engine::Engine;
 use crate::errors::core_error;
 use crate::queue::{Batch, Done};
-use numpy::PyReadonlyArray1;
+use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1};
 use podium_core::queue::Nanos;
 use podium_core::snapshot::{PodId, Row};
 use podium_core::told::Concern;
-use pyo3::exceptions::PyKeyError;
+use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use std::time::Instant;
 
@@ -37,6 +37,33 @@ pub(crate) fn first_outside(
         }
     }
     scores.iter().zip(counts).position(outside)
+}
+
+/// Where `asked` is true and `mask` is not, read-only; `None` if that is nowhere.
+#[pyfunction]
+pub(crate) fn refused<'py>(
+    py: Python<'py>,
+    asked: PyReadonlyArray1<'_, bool>,
+    mask: PyReadonlyArray1<'_, bool>,
+) -> PyResult<Option<Bound<'py, PyArray1<bool>>>> {
+    let (asked, mask) = (asked.as_array(), mask.as_array());
+    if asked.len() != mask.len() {
+        return Err(PyValueError::new_err("arrays of equal length"));
+    }
+    let refuses = |(asked, mask): (&bool, &bool)| *asked & !*mask;
+    if let (Some(asked), Some(mask)) = (asked.as_slice(), mask.as_slice()) {
+        let pairs = asked.iter().zip(mask);
+        if !pairs.fold(false, |any, pair| any | refuses(pair)) {
+            return Ok(None);
+        }
+    }
+    let out: Vec<bool> = asked.iter().zip(mask).map(refuses).collect();
+    if !out.contains(&true) {
+        return Ok(None);
+    }
+    let out = out.into_pyarray(py);
+    out.readwrite().make_nonwriteable();
+    Ok(Some(out))
 }
 
 #[pymethods]

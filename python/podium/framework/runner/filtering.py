@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from podium._core import refused
 from podium.api import Pod
 from podium.framework.nodes import NodesView
 from podium.framework.results import FilterResult, NodeStatuses, PostFilterResult
@@ -30,17 +31,20 @@ class NativeVerdicts:
         last: the greatest place of one that is the first to reject some node, -1 if there is none.
         first: gives int16, shape (nodes,): the place of the first one that rejects the node, -1 where none
             does. Most pods never need it.
+        count: how many nodes passed.
 
     """
 
     passed: NDArray[np.bool_]
     last: int
     first: Callable[[], NDArray[np.int16]]
+    count: int
 
     @classmethod
     def of(cls, first: NDArray[np.int16]) -> Self:
         """Make them of the places alone."""
-        return cls(first < 0, int(first.max(initial=-1)), lambda: first)
+        passed = first < 0
+        return cls(passed, int(first.max(initial=-1)), lambda: first, int(np.count_nonzero(passed)))
 
 
 @dataclass(slots=True, eq=False)
@@ -50,6 +54,7 @@ class FilterOutcome:
     Attributes:
         status: success, or the error that ends the cycle (the rest is then incomplete).
         feasible: bool, shape (nodes,): nodes that passed every filter.
+        count: how many those are.
         answers: the answers of Python plugins, each with the nodes that it rejected first.
         native: what the native filters had said; None: there are none.
 
@@ -57,6 +62,7 @@ class FilterOutcome:
 
     status: Status
     feasible: NDArray[np.bool_]
+    count: int
     answers: tuple["Answer", ...] = ()
     native: NativeVerdicts | None = None
 
@@ -101,33 +107,39 @@ class FilterRunner:
         self, state: CycleState, pod: Pod, nodes: NodesView, native: NativeVerdicts | None
     ) -> FilterOutcome:
         """Run each filter over the nodes that nothing before it in the profile rejected."""
-        passed = np.ones(len(nodes), np.bool_) if native is None else native.passed
-        last = -1 if native is None else native.last
+        if native is None:
+            passed, last, left = np.ones(len(nodes), np.bool_), -1, len(nodes)
+        else:
+            passed, last, left = native.passed, native.last, native.count
         skipped = state.skip_filter
         answers: list[Answer] = []
         for member in self.members.at("filter", state):
             if member.name in skipped:
                 continue
             asked = passed
-            if native is not None and last > member.order:
+            if last > member.order:
+                assert native is not None, "only native plugins have places further down"
                 asked = _also_rejected_later(passed, native.first() > member.order, answers)
-            if not asked.any():
+                if not asked.any():
+                    continue
+            elif not left:
                 continue
-            result = ask_filter(self.calls, member, state, pod, nodes.with_candidates(asked))
+            view = nodes if asked is nodes.candidates else nodes.with_candidates(asked)
+            result = ask_filter(self.calls, member, state, pod, view)
             if isinstance(result, Status):
-                return FilterOutcome(result, passed, tuple(answers), native)
-            # True where it was asked and says no.
-            out = asked > result.mask
-            if not out.any():
+                return FilterOutcome(result, passed, left, tuple(answers), native)
+            out = refused(asked, result.mask)
+            if out is None:
                 continue
             answer = Answer(member.name, member.order, result, out)
             bad = unusable(answer)
             if bad is not None:
                 status = error(f'running "{member.name}" filter plugin', bad)
-                return FilterOutcome(status, passed, tuple(answers), native)
+                return FilterOutcome(status, passed, left, tuple(answers), native)
             passed = passed > out
+            left = int(np.count_nonzero(passed))
             answers.append(answer)
-        return FilterOutcome(SUCCESS, passed, tuple(answers), native)
+        return FilterOutcome(SUCCESS, passed, left, tuple(answers), native)
 
 
 def ask_filter(

@@ -1,6 +1,6 @@
 """Which plugins of a profile the runner calls at each point, and in which order."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -48,6 +48,15 @@ def nothing(*_: object) -> None:
     """Stand for a method that a plugin leaves out: ``reserve`` of one that only unreserves."""
 
 
+def _members_of(point: str, listed: list[tuple[str, int]], plugins: Mapping[str, Any]) -> Iterator[Member]:
+    for order, (name, weight) in enumerate(listed):
+        if name in plugins:
+            member = Member.of(point, order, (name, plugins[name]), weight)
+            # Whoever stands for a native plugin may leave out points at which that does nothing here.
+            if point == "queueSort" or member.call is not nothing or member.also is not None:
+                yield member
+
+
 #: Plugins by point, in order.
 Chosen = Mapping[str, tuple[Member, ...]]
 
@@ -63,16 +72,7 @@ class Members:
     @classmethod
     def of(cls, points: Mapping[str, list[tuple[str, int]]], plugins: Mapping[str, Any]) -> "Members":
         """Pick the plugins of a profile's points that have an instance."""
-        return cls(
-            {
-                point: tuple(
-                    Member.of(point, order, (name, plugins[name]), weight)
-                    for order, (name, weight) in enumerate(points[point])
-                    if name in plugins
-                )
-                for point in POINTS
-            }
-        )
+        return cls({point: tuple(_members_of(point, points[point], plugins)) for point in POINTS})
 
     def at(self, point: str, state: CycleState) -> tuple[Member, ...]:
         """Return the plugins of a point that concern the pod, in order."""

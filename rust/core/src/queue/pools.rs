@@ -78,6 +78,32 @@ impl Queue {
         }
     }
 
+    /// A PreEnqueue plugin holds it: it waits in the gated pool until [`Queue::release`]. What had been popped
+    /// for an attempt has not had it.
+    pub fn hold(&mut self, entity: impl Into<Entity>) {
+        let entity = entity.into();
+        self.leave_pool(entity);
+        if let Some(entry) = self.entries.get_mut(&entity) {
+            entry.attempts -= u32::from(entry.pool == Pool::InFlight);
+            entry.pool = Pool::Gated;
+            entry.ticket.gated = true;
+        }
+    }
+
+    /// Nothing holds it any more: it is tried as soon as its backoff is over, with its old place in line.
+    pub fn release(&mut self, entity: impl Into<Entity>, now: Nanos) {
+        let entity = entity.into();
+        let Some(entry) = self.entries.get_mut(&entity) else {
+            return;
+        };
+        if entry.pool != Pool::Gated {
+            return;
+        }
+        entry.ticket.gated = false;
+        let untried = entry.attempts == 0;
+        self.wake(entity, now, untried);
+    }
+
     fn wake(&mut self, entity: Entity, now: Nanos, at_once: bool) {
         let resting = !at_once && self.expiry(entity) >= floor_second(now);
         if resting {
