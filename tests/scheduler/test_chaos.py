@@ -34,7 +34,8 @@ class Chaos:
         wild = plugin(
             "Chaos",
             None,
-            points=("filter", "reserve", "unreserve", "permit", "pre_bind", "bind"),
+            points=("pre_enqueue", "filter", "reserve", "unreserve", "permit", "pre_bind", "bind"),
+            pre_enqueue=lambda _, pod: self._gate(pod),
             filter=lambda _, state, pod, nodes: nodes.names != self._spurned(pod),
             reserve=lambda _, state, pod, node: self._sometimes(pod, "reserve", 12),
             permit=lambda _, state, pod, node: self._permit(pod),
@@ -64,6 +65,14 @@ class Chaos:
         if roll == 0:
             raise RuntimeError(what)
         return Status.unschedulable(what) if roll == 1 else None
+
+    def _gate(self, pod):
+        """Shut for a fifth of the time, each pod at its own times."""
+        roll = self._roll(pod, "gate")
+        if roll < 0 or (self.cluster.now() // (100 * SECOND) + len(pod.metadata.name)) % 5:
+            return None
+        self.counts["held"] += 1
+        return Status.unresolvable("gate")
 
     def _permit(self, pod):
         roll = self._roll(pod, "permit") % 8
@@ -169,6 +178,7 @@ class Chaos:
                 known += 1
             assert (pool in {None, "in_flight"}) == (entry.node is not None), (uid, pool, entry.node)
             assert (pool == "in_flight") == scheduler.binder.holds(uid)
+            assert (pool == "gated") == (uid in scheduler.state.gates.held)
         assert sum(engine.queue_counts().values()) == known
         columns, cpu = engine.columns(), engine.resource("cpu")
         assert (columns.requested(cpu) <= columns.allocatable(cpu)).all()
@@ -217,7 +227,7 @@ def _run_everything(seed, actions):
 def test_nothing_is_lost_and_nothing_is_twice():
     _TOTAL.clear()
     _run_everything()
-    happened = ("bound", "rolled back", "timeouts", "restarts", "calls", "victims", "pending")
+    happened = ("held", "bound", "rolled back", "timeouts", "restarts", "calls", "victims", "pending")
     assert all(_TOTAL[what] > 0 for what in happened), _TOTAL
 
 

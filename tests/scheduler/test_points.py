@@ -377,10 +377,11 @@ def test_pre_enqueue_gates_until_its_event():
 
     world = World(plugin("Gate", None, pre_enqueue=gate, events_to_register=events))
     world.add(one := pod()).run()
-    assert world.scheduler.state.held[one.metadata.uid][1] == "the gate is shut"
+    assert world.scheduler.state.gates.held[one.metadata.uid].why == "the gate is shut"
+    assert world.pool_of(one) == "gated"
     opened.append(True)
-    world.run(400)
-    assert one.metadata.uid in world.scheduler.state.held
+    world.run(200)
+    assert one.metadata.uid in world.scheduler.state.gates.held
     world.add(make_node("n3").capacity(cpu="8", pods="9").build()).run(400)
     assert world.node_of(one)
 

@@ -235,7 +235,7 @@ class _Life:
                 scheduler.engine.nominated(entry.handle),
             )
             for entry in scheduler.state.entries()
-            if entry.node is None
+            if entry.node is None and entry.pod.metadata.uid not in scheduler.state.gates.held
         ]
 
     async def _schedule(self) -> None:

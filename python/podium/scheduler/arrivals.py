@@ -97,10 +97,11 @@ class Arrivals:
     def _likeness(self, pod: Pod) -> tuple[object, ...] | None:
         """Return what pods of one template have in common, unequal for all others.
 
-        A generated claim is named after its pod: pods with volumes are like no other.
+        A generated claim is named after its pod: pods with volumes are like no other. Of those with
+        scheduling gates each is asked about, since each is held by itself.
         """
         meta, spec = pod.metadata, pod.spec
-        if spec.volumes:
+        if spec.volumes or spec.scheduling_gates:
             return None
         return (
             self.encoded(spec),

@@ -53,3 +53,18 @@ class Concern:
     foreign: bool = False
     held: str = ""
     by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A pod in the queue's gated pool.
+
+    Attributes:
+        why: the reason that was given.
+        by: the Python plugin that holds it; empty if its own scheduling gates do.
+
+    """
+
+    entry: Entry
+    why: str
+    by: str = ""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from podium._core import Engine
+from podium.api import Pod
 from podium.framework.events import ClusterEvent, Hint
 from podium.scheduler.events import ELEMENTARY, bit, bits
 from podium.scheduler.profiles import Profiles
@@ -50,12 +51,16 @@ class Hints:
                 continue
             happened = [own for own in ELEMENTARY if bit(own.resource, own.action) & event]
             for handle, kind in self._engine.parked_kinds(plugin.bit, event):
-                if not self._helps(plugin.name, handle, happened, change):
+                if not self._helps(plugin.name, self._state.by_handle(handle).pod, happened, change):
                     spared.append((plugin.bit, kind))
         return spared
 
-    def _helps(self, plugin: str, handle: int, happened: list[ClusterEvent], change: Change) -> bool:
-        pod = self._state.by_handle(handle).pod
+    def help(self, plugin: str, pod: Pod, event: int, change: Change) -> bool:
+        """Whether an event, given as bits, may help a pod that a plugin holds at PreEnqueue."""
+        happened = [own for own in ELEMENTARY if bit(own.resource, own.action) & event]
+        return self._helps(plugin, pod, happened, change)
+
+    def _helps(self, plugin: str, pod: Pod, happened: list[ClusterEvent], change: Change) -> bool:
         plugins = self._profiles.of(pod)
         if plugins is None:
             return True

@@ -63,6 +63,6 @@ class Incoming:
         uids, events = self.inbox.take()
         for uid in uids:
             entry = self.state.entry(uid)
-            if entry is not None:
+            if entry is not None and (uid not in self.state.gates.held or self.state.gates.ask(entry, now)):
                 self.engine.activate(entry.handle)
         actions += events

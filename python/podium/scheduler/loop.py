@@ -77,8 +77,8 @@ class Scheduler:
         settings, fair = config.podium, assembly.is_fair(config)
         self.engine = assembly.make_engine(config, expanded.profiles)
         self.tenants = Tenants(self.engine, settings.tenants, settings.gangs) if fair else None
-        gates = Gates(config)
-        self.state = State(self.engine, gates.concern, self.tenants)
+        gates = Gates(self.engine, config)
+        self.state = State(self.engine, gates, self.tenants)
         numbers: dict[str, int] = {}
         self.state.plugin_bits = numbers
         self.failures = Failures(self.engine, self.observer, numbers)
@@ -95,10 +95,10 @@ class Scheduler:
         services = Services(self.state, facts, self.binder.waiting, self.inbox, self._columns)
         preemption = Preemption(services)
         self.profiles = Profiles(expanded, services, {DEFAULT_PREEMPTION: preemption}, extenders, metrics)
-        gates.attend(self.profiles, self.state)
+        gates.attend(self.profiles)
         if metrics is not None:
             self.binder.watch_waits(metrics.waited)
-        found, self.state.registered = assembly.register_plugins(
+        found, gates.registered = assembly.register_plugins(
             self.engine, expanded.profiles, self.profiles.events(), fair=fair
         )
         numbers.update(found)
@@ -113,6 +113,7 @@ class Scheduler:
         hints = Hints(self.engine, self.state, self.profiles, self.state.plugin_bits)
         if hints:
             self.state.spared = hints.spared
+            self.state.gates.hints = hints
         order = assembly.order_of(self.config, self.engine, self.profiles)
         if order is not None:
             self.state.order, self.failures.returning = order, order.returned
@@ -190,6 +191,7 @@ class Scheduler:
         self._incoming.apply(events, now, actions)
         self.gangs.tick(now)
         self.engine.flush_queue(now, MAX_PARKED)
+        self.state.gates.flush(now, MAX_PARKED)
         left = limit if limit is not None else -1
         while True:
             self._incoming.take_requests(now, actions)
@@ -217,7 +219,10 @@ class Scheduler:
     def next_due(self) -> int | None:
         """Return when a pod is due without anything happening, None if none ever is."""
         return _earliest(
-            self.engine.next_due(MAX_PARKED), self.binder.waiting.next_time(), self.gangs.next_time()
+            self.engine.next_due(MAX_PARKED),
+            self.state.gates.next_due(MAX_PARKED),
+            self.binder.waiting.next_time(),
+            self.gangs.next_time(),
         )
 
     def next_retry(self) -> int | None:

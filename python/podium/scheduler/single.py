@@ -8,7 +8,7 @@ from podium.cluster.port import Action
 from podium.framework.state import CycleState
 from podium.scheduler.assumed import Assumed
 from podium.scheduler.cycle import Cycle, Unexpected
-from podium.scheduler.entry import Entry
+from podium.scheduler.entry import Concern, Entry
 from podium.scheduler.failures import Failures, Refusal
 from podium.scheduler.gangs.reserve import Reservation
 from podium.scheduler.observer import Attempt
@@ -47,8 +47,8 @@ class SingleTurns:
         if plugins.gates and self.engine.attempts(entry.handle) > 1:
             gate = plugins.runner.pre_enqueue(entry.pod, entry.concerned)
             if not gate.is_success:
-                refusal = Refusal("unschedulable", gate.message, (gate.plugin,))
-                self.failures.requeue(entry, refusal, now)
+                gates = self.cycle.services.state.gates
+                gates.hold(entry, Concern(held=gate.message, by=gate.plugin), now)
                 return
         failed = self.cycle.run(entry, plugins.runner, now, actions)
         if failed is None:

@@ -15,6 +15,7 @@ from podium.scheduler.arrivals import Arrivals
 from podium.scheduler.entry import Concern, Entry
 from podium.scheduler.events import bit
 from podium.scheduler.followers import Follower, GangMembers, QueueOrder
+from podium.scheduler.gates import Gates
 from podium.scheduler.storage_hints import NOTHING_TO_ADD, Happened, happened
 from podium.scheduler.tenants import Tenants
 
@@ -30,9 +31,7 @@ _NODE_DELETED = bit(Resource.NODE, Action.DELETE)
 class State:
     """Applies events to the core's snapshot and queue; no decision is made here."""
 
-    def __init__(
-        self, engine: Engine, concern: Callable[[Pod], Concern], tenants: Tenants | None = None
-    ) -> None:
+    def __init__(self, engine: Engine, gates: Gates, tenants: Tenants | None = None) -> None:
         self.engine = engine
         self.tenants = tenants
         self.follower: Follower | None = None
@@ -45,7 +44,8 @@ class State:
         self.order: QueueOrder | None = None
         """Where pods stand in the queue, if a Python plugin says so."""
         self.gangs: GangMembers | None = None
-        self._concern = concern
+        self.gates = gates
+        gates.passed = self._passed
         self.nodes: dict[str, Node] = {}
         self._pods: dict[str, Entry] = {}
         self._by_handle: dict[int, Entry] = {}
@@ -54,12 +54,10 @@ class State:
         self._arrivals = Arrivals(engine)
         self._world: dict[tuple[str, str, str], Object] = {}
         self.foreign: dict[str, Pod] = {}
-        self.held: dict[str, tuple[Pod, str]] = {}
-        self._gated: dict[str, str] = {}
+        self._held: dict[str, Concern] = {}
+        """What holds pods that are on their way into the core, by uid."""
         self.plugin_bits: Mapping[str, int] = {}
         """Plugins that can reject pods, each as a bit."""
-        self.registered: Mapping[str, int] = {}
-        """The events, as bits, that Python plugins wait for."""
 
     def entry(self, uid: str) -> Entry | None:
         """Return what is known of a pod, None if it is gone or was never this scheduler's concern."""
@@ -91,8 +89,7 @@ class State:
 
     def pods(self) -> Iterator[Pod]:
         """Return all pods on nodes and all that wait, the held back ones included."""
-        yield from (entry.pod for entry in self._pods.values())
-        yield from (pod for pod, _ in self.held.values())
+        return (entry.pod for entry in self._pods.values())
 
     def world(self, kind: str) -> Iterator[Object]:
         """Return the objects of a kind that is neither Node nor Pod."""
@@ -137,39 +134,30 @@ class State:
         if self.tenants is not None and self.tenants.settle(self._pods.values):
             self.engine.wake_rejected("DRF", now)
 
-    def _may_queue(self, pod: Pod) -> bool:
-        """Set aside pods that are not to be tried; the others may enter the queue."""
+    def _may_enter(self, pod: Pod) -> bool:
+        """Set aside pods that are not to be tried; those that are held may enter the core all the same."""
         uid = pod.metadata.uid
         if self.foreign:
             self.foreign.pop(uid, None)
-        if self.held:
-            self.held.pop(uid, None)
-        if self._gated:
-            self._gated.pop(uid, None)
         if pod.status.phase in _ENDED or pod.metadata.deletion_timestamp:
             return False
-        concern = self._concern(pod)
+        concern = self.gates.concern(pod)
         if concern.foreign:
             self.foreign[uid] = pod
             return False
         if concern.held:
-            self.held[uid] = (pod, concern.held)
-            if concern.by:
-                self._gated[uid] = concern.by
-            return False
+            self._held[uid] = concern
         return True
 
     def _enqueue(self, fresh: dict[str, Pod], now: int) -> None:
         """Let new pending pods, by uid, into the core and its queue, in this order, and empty ``fresh``."""
         if not fresh:
             return
-        if self.foreign or self.held:
+        if self.foreign:
             for uid in fresh:
                 self.foreign.pop(uid, None)
-                self.held.pop(uid, None)
-                self._gated.pop(uid, None)
         pods, handles, leaders = self._arrivals.add(
-            list(fresh.values()), self._may_queue, each=self.classify is not None
+            list(fresh.values()), self._may_enter, each=self.classify is not None
         )
         numbers = handles.tolist()
         entries = list(map(Entry, pods, numbers))
@@ -181,6 +169,9 @@ class State:
         if self.tenants is not None:
             self._settle_tenants(now)
             self.tenants.assign_all(handles, pods)
+        if self._held:
+            entries = self._set_aside(entries, now)
+            handles = np.asarray([entry.handle for entry in entries], dtype=np.uint32)
         for run in [entries] if self.gangs is None else self.gangs.take(entries, leaders, now):
             if len(run) < len(entries):
                 handles = np.asarray([entry.handle for entry in run], dtype=np.uint32)
@@ -200,7 +191,7 @@ class State:
 
     def _settle(self, pods: Sequence[Pod], now: int) -> None:
         """Let new pods on nodes into the core. Where it may be news to somebody, each is announced."""
-        if self._gated or self.engine.awaits(_POD_ADDED):
+        if self.gates.awaits(_POD_ADDED) or self.engine.awaits(_POD_ADDED):
             for pod in pods:
                 self._pod_applied(pod, now)
             return
@@ -217,6 +208,34 @@ class State:
         if self.gangs is not None:
             for entry in entries:
                 self.gangs.joined(entry)
+
+    def _set_aside(self, entries: Iterable[Entry], now: int) -> list[Entry]:
+        """Put those that are held into the gated pool; returns the others."""
+        others = []
+        for entry in entries:
+            concern = self._held.get(entry.pod.metadata.uid)
+            if concern is None:
+                others.append(entry)
+                continue
+            created = None if self.tenants is None else int(self.tenants.created([entry.pod])[0])
+            self.engine.enqueue(entry.handle, now, gated=True, created=created)
+            self.gates.note(entry, concern, now)
+        self._held.clear()
+        return others
+
+    def _passed(self, entry: Entry, now: int) -> None:
+        """Let a pod on from the gated pool: into its gang, or into the queue."""
+        if self.gangs is not None and entry.group is None:
+            alone = any(self.gangs.take([entry], [entry.pod], now))
+            if not alone:
+                self.engine.dequeue(entry.handle)
+                return
+        self.engine.release(entry.handle, now)
+        if self.order is not None:
+            if self.engine.attempts(entry.handle):
+                self.order.changed(entry)
+            else:
+                self.order.enter([entry], now)
 
     def _remember(self, pod: Pod, handle: int) -> Entry:
         entry = Entry(pod, handle, pod.spec.node_name or None)
@@ -259,7 +278,7 @@ class State:
                 if self.gangs is not None:
                     self.gangs.joined(entry)
                 self.announce(entry, _POD_ADDED, now)
-            elif not pod.spec.node_name and self._may_queue(pod):
+            elif not pod.spec.node_name:
                 self._enqueue({pod.metadata.uid: pod}, now)
             return
         if pod.status.phase in _ENDED:
@@ -268,6 +287,9 @@ class State:
         old, entry.pod = entry.pod, pod
         self.engine.update_pod(entry.handle, msgspec.json.encode(pod))
         self._assign(entry, now)
+        if pod.metadata.uid in self.gates.held:
+            self._held_applied(entry, old, now)
+            return
         if self.gangs is not None:
             self.gangs.changed(entry, old)
         if pod.spec.node_name:
@@ -281,6 +303,24 @@ class State:
             if self.order is not None:
                 self.order.changed(entry)
             self._tell(changes.pod_changed(Resource.TARGET_POD, old, pod), now, (old, pod))
+
+    def _held_applied(self, entry: Entry, old: Pod, now: int) -> None:
+        """Look at a pod of the gated pool that has changed."""
+        pod = entry.pod
+        if pod.spec.node_name:
+            self.gates.forget(pod.metadata.uid)
+            entry.node = pod.spec.node_name
+            if self.gangs is not None and entry.group is None:
+                self.gangs.joined(entry)
+            self._bound_applied(entry, old, now)
+        elif pod.metadata.deletion_timestamp:
+            self.gates.forget(pod.metadata.uid)
+            self.engine.dequeue(entry.handle)
+        else:
+            self.engine.requeue(entry.handle, gated=True)
+            self.gates.ask(entry, now)
+            if self.classify is not None:
+                self.classify([entry])
 
     def _bound_applied(self, entry: Entry, old: Pod, now: int) -> None:
         entry.node = entry.pod.spec.node_name
@@ -302,8 +342,6 @@ class State:
         if isinstance(item, Pod):
             uid = item.metadata.uid
             self.foreign.pop(uid, None)
-            self.held.pop(uid, None)
-            self._gated.pop(uid, None)
             entry = self._pods.get(uid)
             if entry is not None:
                 self._forget(entry, now)
@@ -324,6 +362,7 @@ class State:
             self.follower.abandon(entry)
         if self.gangs is not None:
             self.gangs.left(entry, phase)
+        self.gates.forget(entry.pod.metadata.uid)
         leaves_room = entry.node is not None or self.engine.nominated(entry.handle) is not None
         if leaves_room:
             self.engine.forget(entry.handle)
@@ -334,10 +373,6 @@ class State:
         self.engine.remove_pod(entry.handle)
         del self._pods[entry.pod.metadata.uid]
         del self._by_handle[entry.handle]
-
-    def gated_by(self, uid: str) -> str:
-        """Return the Python plugin that keeps a pod from the queue, empty if none does."""
-        return self._gated.get(uid, "")
 
     def encoded(self, spec: PodSpec) -> bytes:
         """Return a spec as JSON."""
@@ -351,7 +386,7 @@ class State:
         change = (entry.pod, None) if event == _POD_DELETED else (None, entry.pod)
         gang = entry.group.handle if own and entry.group is not None else None
         self.engine.announce(entry.handle, event, now, self._spared(event, change), gang)
-        self._ask_gates(event, now)
+        self.gates.happened(event, change, now)
 
     def _tell(
         self,
@@ -375,18 +410,8 @@ class State:
             detached=what.detached,
             deaf=deaf,
         )
-        self._ask_gates(event, now)
+        self.gates.happened(event, change, now)
 
     def _spared(self, event: int, change: tuple[Any, Any]) -> list[tuple[int, int]]:
         """Return what the event is nothing to, by the hints of Python plugins."""
         return [] if self.spared is None else self.spared(event, change)
-
-    def _ask_gates(self, event: int, now: int) -> None:
-        """Ask plugins again that keep a pod from the queue and have waited for such an event."""
-        if not self._gated:
-            return
-        asked = [uid for uid, plugin in self._gated.items() if self.registered.get(plugin, 0) & event]
-        for uid in asked:
-            pod, _ = self.held[uid]
-            if self._may_queue(pod):
-                self._enqueue({uid: pod}, now)

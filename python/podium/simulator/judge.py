@@ -44,6 +44,10 @@ def judge_pending(
 def _judge(scheduler: Scheduler, pod: Pod, top: int) -> Explanation | None:
     """Judge one pod; None if it is about to end, so that no scheduler looks at it."""
     uid, state = pod.metadata.uid, scheduler.state
+    held = state.gates.held.get(uid)
+    if held is not None:
+        why = f'held by PreEnqueue plugin "{held.by}": {held.why}' if held.by else held.why
+        return Explanation(name_of(pod), "gated", why)
     if state.entry(uid) is not None:
         try:
             return explain(scheduler, uid, top)
@@ -52,9 +56,4 @@ def _judge(scheduler: Scheduler, pod: Pod, top: int) -> Explanation | None:
     if uid in state.foreign:
         why = f"schedulerName {pod.spec.scheduler_name}: no profile of the configuration has this name"
         return Explanation(name_of(pod), "foreign", why)
-    if uid in state.held:
-        plugin, message = state.gated_by(uid), state.held[uid][1]
-        if plugin:
-            message = f'held by PreEnqueue plugin "{plugin}": {message}'
-        return Explanation(name_of(pod), "gated", message)
     return None

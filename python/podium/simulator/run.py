@@ -239,13 +239,15 @@ def _result(
     result.placements = [
         Placement(name_of(entry.pod), node, at / SECOND) for entry, node, at in recorder.placements
     ]
-    result.pending = [_pending(entry, scheduler) for entry in entries if entry.node is None]
+    held = scheduler.state.gates.held
+    waiting = (e for e in entries if e.node is None and e.pod.metadata.uid not in held)
+    result.pending = [_pending(entry, scheduler) for entry in waiting]
     result.pending += [
-        Pending(name_of(pod), why, None, ()) for pod, why in scheduler.state.held.values() if not _gated(pod)
+        Pending(name_of(each.entry.pod), each.why, None, ()) for each in held.values() if each.by
     ]
     result.attempts = recorder.attempts
     result.evicted = [(name_of(a.victim), name_of(a.by)) for a in cluster.evicted]
-    result.ignored = [(name_of(pod), "gated") for pod, _ in scheduler.state.held.values() if _gated(pod)]
+    result.ignored = [(name_of(each.entry.pod), "gated") for each in held.values() if not each.by]
     result.ignored += [(name_of(pod), "foreign") for pod in scheduler.state.foreign.values()]
     result.events = cluster.emitted
     result.pods = len(result.placements) + len(result.pending)
@@ -264,10 +266,6 @@ def _result(
 def _gang_name(pod: Pod, scheduler: Scheduler) -> str:
     key = gang_of(pod, scheduler.config.podium.gangs.label)
     return name_of(pod) if key is None else str(key)
-
-
-def _gated(pod: Pod) -> bool:
-    return bool(pod.spec.scheduling_gates)
 
 
 def _pending(entry: Entry, scheduler: Scheduler) -> Pending:

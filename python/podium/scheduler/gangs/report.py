@@ -72,9 +72,9 @@ def reports(gangs: Gangs, state: State, label: str) -> Sequence[GangReport]:
 def _gated(state: State, label: str) -> dict[str, int]:
     """Return how many members of each gang are held back by scheduling gates."""
     counts: dict[str, int] = {}
-    for pod, _ in state.held.values():
-        key = gang_of(pod, label)
-        if key is not None:
+    for held in state.gates.held.values():
+        key = gang_of(held.entry.pod, label)
+        if key is not None and held.entry.group is None:
             counts[str(key)] = counts.get(str(key), 0) + 1
     return counts
 
