@@ -673,15 +673,16 @@ class Engine:
         self,
         group: int,
         minimum: int,
+        role_minimums: Sequence[int],
         priority: int,
         may_preempt: bool,
-        role_minimums: Sequence[int],
         topology: Sequence[str],
         preferred: bool,
         /,
     ) -> None:
         """Replace what a gang says of itself; ``topology`` are label keys whose values members share."""
 
+    def set_minimums(self, group: int, minimum: int, role_minimums: Sequence[int], /) -> None: ...
     def remove_group(self, group: int, /) -> None: ...
     def join_group(self, group: int, pods: Sequence[int], roles: Sequence[int], /) -> None: ...
     def leave_group(self, pod: int, /) -> None: ...

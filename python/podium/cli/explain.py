@@ -168,6 +168,8 @@ def _gang(turn: "GangTurn") -> dict[str, Any]:
         "missing": turn.missing,
         "nearest": turn.nearest or None,
         "position": turn.position,
+        "state": turn.state,
+        "message": turn.message,
     }
 
 

@@ -46,7 +46,7 @@ class GangMembers(Protocol):
         """Hear that a pod is gone, before the core forgets it."""
 
     def observe(self, item: Object, *, gone: bool = False) -> None:
-        """Hear of an object that is neither Node nor Pod."""
+        """Hear of an object that is no Node; of pods only what ended well on a node matters."""
 
     def settle(self, now: int) -> None:
         """Draw the conclusions of all that was heard."""

@@ -193,6 +193,8 @@ class State:
         """Let new pods on nodes into the core. Where it may be news to somebody, each is announced."""
         if self.gates.awaits(_POD_ADDED) or self.engine.awaits(_POD_ADDED):
             for pod in pods:
+                if self.gangs is not None:
+                    self.gangs.observe(pod)
                 self._pod_applied(pod, now)
             return
         running = [pod for pod in pods if pod.status.phase not in _ENDED]
@@ -208,6 +210,9 @@ class State:
         if self.gangs is not None:
             for entry in entries:
                 self.gangs.joined(entry)
+            if len(running) < len(pods):
+                for pod in pods:
+                    self.gangs.observe(pod)
 
     def _set_aside(self, entries: Iterable[Entry], now: int) -> list[Entry]:
         """Put those that are held into the gated pool; returns the others."""

@@ -90,7 +90,8 @@ def _gang(found: Explanation) -> Text | None:
         return None
     line = "" if gang.position is None else f", number {gang.position:,} in line"
     text = f"Gang {gang.name}: {gang.placeable:,} of {gang.min:,} members fit{line}"
-    return Text(f"{text}, {gang.nearest}\n" if gang.nearest else f"{text}\n")
+    text = f"{text}, {gang.nearest}\n" if gang.nearest else f"{text}\n"
+    return Text(f"{text}{gang.message}\n" if gang.message and gang.message != found.message else text)
 
 
 def _turn(found: Explanation) -> Text | None:

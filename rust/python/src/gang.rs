@@ -128,9 +128,9 @@ impl Engine {
         &self,
         group: u32,
         minimum: usize,
+        role_minimums: Vec<usize>,
         priority: i32,
         may_preempt: bool,
-        role_minimums: Vec<usize>,
         topology: Vec<String>,
         preferred: bool,
     ) -> PyResult<()> {
@@ -146,6 +146,14 @@ impl Engine {
         known.may_preempt = may_preempt;
         known.together = Together { keys, preferred };
         engine.snap.groups.set(GroupId(group), known);
+        Ok(())
+    }
+
+    /// Replaces how many members must be on nodes.
+    fn set_minimums(&self, group: u32, minimum: usize, role_minimums: Vec<usize>) -> PyResult<()> {
+        let mut engine = self.lock()?;
+        let groups = &mut engine.snap.groups;
+        groups.set_minimums(GroupId(group), minimum, role_minimums.into());
         Ok(())
     }
 

@@ -38,6 +38,9 @@ class Conclusions:
             return
         if group.signature is None:
             self.descriptions.describe(group)
+        if group.succeeded:
+            group.note_floor()
+            self.descriptions.tell_minimum(group)
         if group.bound or group.deadline is not None:
             self.healing.watch(group, now)
         if group.phase is Phase.ROLLING_BACK and (group.bound or group.leaving):
@@ -69,7 +72,7 @@ class Conclusions:
             self.telling.emit(group, "Warning", "GangRefused", why)
 
     def _complete(self, group: Group) -> None:
-        if len(group.bound) + (len(group.succeeded) if group.floor else 0) >= group.minimum:
+        if len(group.bound) + group.done >= group.minimum:
             if group.phase is not Phase.BOUND:
                 self.book.counts["bound"] += 1
                 note = f"{len(group.bound)} of {group.minimum} members are bound"

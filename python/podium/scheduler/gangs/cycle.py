@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from podium._core import Batch, Engine, GangEviction, Shortage
+from podium._core import Batch, Engine, GangEviction
 from podium.cluster.port import Action, Preempt
 from podium.framework.config import GangSettings
 from podium.scheduler.entry import Entry
@@ -15,6 +15,7 @@ from podium.scheduler.gangs.group import GROUP, Group, Phase
 from podium.scheduler.gangs.reserve import Reservation
 from podium.scheduler.gangs.room import RoomMaker
 from podium.scheduler.gangs.seats import Outcome
+from podium.scheduler.gangs.wording import shortage_text
 from podium.scheduler.observer import Attempt
 from podium.scheduler.relief import Relief
 from podium.scheduler.state import State
@@ -77,7 +78,7 @@ class GangCycle:
             assert batch.decision is not None, "its tenant was refused"
             refusal = Refusal("unschedulable", batch.decision.message, tuple(batch.decision.plugins))
             return self._end(group, refusal, Room(), now, actions, feasible)
-        text = self.text(group, shortage)
+        text = shortage_text(self._state, self._gangs, group, shortage)
         group.nearest = shortage.nearest
         if shortage.failed:
             return self._end(group, Refusal("error", text), Room(), now, actions, feasible)
@@ -161,30 +162,6 @@ class GangCycle:
     def _nominations(self, group: Group) -> Mapping[str, str]:
         nodes = ((e.pod.metadata.uid, self._engine.nominated(e.handle)) for e in group.pending())
         return {uid: node for uid, node in nodes if node is not None}
-
-    def text(self, group: Group, shortage: Shortage) -> str:
-        """Return what a person reads: who has no place, why, how near it is, and who holds it."""
-        parts = [f"gang {group.name}: {shortage.placeable} of {shortage.need} members fit"]
-        if shortage.domain:
-            parts.append(f" together in {shortage.domain}")
-        if shortage.member is not None:
-            parts.append(f", {self._state.by_handle(shortage.member).pod.metadata.name} does not")
-        parts.append(f": {shortage.message}")
-        if shortage.nearest:
-            parts.append(f" It needs {shortage.nearest}")
-            if shortage.holders:
-                held = ", ".join(
-                    f"{self._holder(pod, of)} ({amount})" for pod, of, amount in shortage.holders
-                )
-                parts.append(f", held by {held}")
-            parts.append(".")
-        return "".join(parts)
-
-    def _holder(self, pod: int, group: int | None) -> str:
-        if group is not None:
-            return f"gang {self._gangs.by_handle(group).name}"
-        metadata = self._state.by_handle(pod).pod.metadata
-        return f"{metadata.namespace}/{metadata.name}"
 
     def _end(
         self,

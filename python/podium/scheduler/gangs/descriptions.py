@@ -87,13 +87,24 @@ class Descriptions:
         description = group.description
         self.book.engine.set_group(
             group.handle,
-            description.minimum,
+            *self._minimums(group),
             verdict.priority,
             verdict.may_preempt,
-            [0, *description.roles.values()] if description.roles else [],
             description.topology,
             description.preferred,
         )
+
+    def tell_minimum(self, group: Group) -> None:
+        """Tell the core how many members must be on nodes, now that some have ended."""
+        self.book.engine.set_minimums(group.handle, *self._minimums(group))
+
+    def _minimums(self, group: Group) -> tuple[int, list[int]]:
+        """Return the minimum, and those of the roles, without members that have ended well."""
+        roles = dict(group.description.roles or {})
+        for pod in group.succeeded.values() if group.done else ():
+            if roles.get(role_of(pod)):
+                roles[role_of(pod)] -= 1
+        return max(0, group.minimum - group.done), [0, *roles.values()] if roles else []
 
     def _class_value(self, name: str) -> int | None:
         if name in SYSTEM_CLASSES:

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import msgspec
 
-from podium.api import Object
+from podium.api import Object, Pod
 from podium.api.gang_status import Standing
 from podium.api.gangs import Description, GangKey
 from podium.scheduler.entry import Entry
@@ -67,7 +67,9 @@ class Group(msgspec.Struct, eq=False):
         members: pods that are pending or on nodes, by uid.
         placed: members with a node, bound there or about to be, that are to stay.
         leaving: members that are being deleted: their places are taken still, but they count for nothing.
-        succeeded: members that ended well after they were bound: their work is done, they need no place.
+        succeeded: members that ended well after they were bound: their work is done, so once the gang has run
+            they need no place.
+        owner: uid of the controller of the members that came last.
         floor: the least that must stay bound: the minimum when it was reached, or a lower one since.
         queued: whether the core's queue knows it.
         woken: whether something happened since its last attempt that can help.
@@ -91,8 +93,9 @@ class Group(msgspec.Struct, eq=False):
     placed: set[str] = set()
     bound: set[str] = set()
     leaving: set[str] = set()
-    succeeded: set[str] = set()
+    succeeded: dict[str, Pod] = {}
     failed: set[str] = set()
+    owner: str = ""
     floor: int = 0
     queued: bool = False
     woken: bool = False
@@ -130,10 +133,28 @@ class Group(msgspec.Struct, eq=False):
         return len(self.members) - len(self.leaving)
 
     @property
+    def done(self) -> int:
+        """How many members count though they have ended."""
+        return len(self.succeeded) if self.floor else 0
+
+    @property
     def need(self) -> int:
         """How many more members must get a node; roles may ask for more."""
-        done = len(self.succeeded) if self.floor else 0
-        return max(0, self.minimum - done - len(self.placed))
+        return max(0, self.minimum - self.done - len(self.placed))
+
+    def begin_anew(self) -> None:
+        """Start another life under the same name: what the first one has come to counts for nothing."""
+        self.floor, self.deadline, self.reported = 0, None, None
+        self.signature = None
+        self.succeeded.clear()
+        self.failed.clear()
+        self.failures.clear()
+        self.epoch += 1
+
+    def note_floor(self) -> None:
+        """Note that as many have run as must, some of which have ended already."""
+        if not self.floor and self.bound and len(self.bound) + len(self.succeeded) >= self.minimum:
+            self.floor = self.minimum
 
     @property
     def least(self) -> int:
@@ -143,14 +164,12 @@ class Group(msgspec.Struct, eq=False):
     @property
     def is_broken(self) -> bool:
         """Whether members are bound, but fewer than must be have a node or are about to get it."""
-        done = len(self.succeeded) if self.floor else 0
-        return bool(self.bound) and len(self.placed) + done < self.least
+        return bool(self.bound) and len(self.placed) + self.done < self.least
 
     @property
     def is_whole(self) -> bool:
         """Whether as many are bound as must be, or none."""
-        done = len(self.succeeded) if self.floor else 0
-        return not self.bound or len(self.bound) + done >= self.least
+        return not self.bound or len(self.bound) + self.done >= self.least
 
     def move(self, to: Phase) -> None:
         """Go on to another phase."""

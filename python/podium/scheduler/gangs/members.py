@@ -42,6 +42,12 @@ def signature(pod: Pod, settings: GangSettings) -> Signature:
     )
 
 
+def controller_of(pod: Pod) -> str:
+    """Return the uid of the object that makes pods like this one, empty if there is none."""
+    owners = pod.metadata.owner_references or ()
+    return next((owner.uid for owner in owners if owner.controller), "")
+
+
 def judge(said: Description, pods: Sequence[Pod], class_value: int | None) -> Verdict:
     """Complete a description with what the members say, and refuse it where they contradict one another.
 

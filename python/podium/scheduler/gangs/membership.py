@@ -10,7 +10,7 @@ from podium.scheduler.failures import Refusal
 from podium.scheduler.gangs.book import Book
 from podium.scheduler.gangs.conclusions import Conclusions
 from podium.scheduler.gangs.group import Group
-from podium.scheduler.gangs.members import signature
+from podium.scheduler.gangs.members import controller_of, signature
 
 
 @dataclass(slots=True)
@@ -22,6 +22,8 @@ class Membership:
     is_gang_aware: Callable[[str], bool]
     """Whether the profile of a scheduler name knows gangs."""
     _objects: dict[GangKey, Object] = field(default_factory=dict)
+    _ended: dict[GangKey, dict[str, Pod]] = field(default_factory=dict)
+    """Pods that ended well and still exist, by uid: after a restart nothing else tells of them."""
 
     def take(self, entries: Sequence[Entry], leaders: Sequence[Pod], now: int) -> Iterator[Sequence[Entry]]:
         """Let new pods join their gangs; yields runs of those that are in none.
@@ -75,6 +77,7 @@ class Membership:
         group = self.book.groups.get(key)
         if group is None:
             group = self._begin(key)
+        self._meet(group, entries)
         for entry in entries:
             entry.group = group
             uid = entry.pod.metadata.uid
@@ -90,11 +93,26 @@ class Membership:
         group.woken = True
         self.book.dirty[key] = group
 
+    def _meet(self, group: Group, entries: list[Entry]) -> None:
+        """Find out whether newcomers are of another life of the gang than those that have ended."""
+        owner = controller_of(entries[0].pod)
+        if owner != group.owner:
+            if group.members and not group.live:
+                group.begin_anew()
+            group.owner = owner
+        if group.succeeded:
+            # Who has the name of one that ended well is to do its work again.
+            names = {entry.pod.metadata.name for entry in entries}
+            for uid, pod in list(group.succeeded.items()):
+                if pod.metadata.name in names:
+                    del group.succeeded[uid]
+                    group.signature = None
+
     def _begin(self, key: GangKey) -> Group:
         handle = self.book.engine.add_group()
         declared = self._objects.get(key)
         uid = str(key) if declared is None else declared.metadata.uid
-        group = Group(key, handle, uid, declared)
+        group = Group(key, handle, uid, declared, succeeded=dict(self._ended.get(key, {})))
         self.book.add(group)
         return group
 
@@ -134,7 +152,7 @@ class Membership:
             return
         uid = entry.pod.metadata.uid
         if phase == "Succeeded" and (uid in group.bound or uid in group.leaving):
-            group.succeeded.add(uid)
+            group.succeeded[uid] = entry.pod
         elif phase == "Failed":
             group.failed.add(uid)
         self._leave(group, entry)
@@ -154,7 +172,11 @@ class Membership:
             self.conclusions.permits.reject(group, why)
 
     def observe(self, item: Object, *, gone: bool = False) -> None:
-        """Look at an object that may declare a gang or say what a priority class is worth."""
+        """Look at an object that may declare a gang, be what is left of a member, or be a priority class."""
+        if isinstance(item, Pod):
+            if item.status.phase == "Succeeded" and item.spec.node_name:
+                self._note_ended(item, gone=gone)
+            return
         if isinstance(item, PriorityClass):
             self.conclusions.descriptions.classes[item.metadata.name] = item
             return
@@ -176,12 +198,31 @@ class Membership:
             return
         if not gone and item.metadata.uid != group.uid:
             group.uid = item.metadata.uid
-            group.epoch += 1
             group.reported = None
+            if group.placed:
+                group.epoch += 1
+            else:
+                group.begin_anew()
         group.object = None if gone else item
         group.signature = None
         group.woken = True
         self.book.dirty[key] = group
+
+    def _note_ended(self, pod: Pod, *, gone: bool) -> None:
+        key = gang_of(pod, self.book.settings.label)
+        if key is None or not self.is_gang_aware(pod.spec.scheduler_name):
+            return
+        uid, group = pod.metadata.uid, self.book.groups.get(key)
+        ended = self._ended.setdefault(key, {})
+        if not gone:
+            ended[uid] = pod
+            if group is not None and uid not in group.members and controller_of(pod) == group.owner:
+                group.succeeded[uid] = pod
+                self.book.dirty[key] = group
+            return
+        ended.pop(uid, None)
+        if not ended:
+            del self._ended[key]
 
     def settle(self, now: int) -> None:
         """Draw the conclusions of all that was heard."""

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from podium._core import Engine
 from podium.api.gangs import gang_of
 from podium.scheduler.gangs.gangs import Gangs
 from podium.scheduler.gangs.group import GROUP, Group, Phase
+from podium.scheduler.gangs.wording import shortage_text
 from podium.scheduler.state import State
 
 _WAITS = {Phase.QUEUED, Phase.BACKOFF}
@@ -48,6 +48,9 @@ class GangTurn:
     missing: int
     nearest: str
     position: int | None
+    state: str
+    message: str
+    """Why it has no places; empty if it would get them."""
 
 
 def reports(gangs: Gangs, state: State, label: str) -> Sequence[GangReport]:
@@ -86,13 +89,14 @@ def positions(gangs: Gangs) -> dict[int, int]:
     return {group.handle: place for place, group in enumerate(waiting, 1)}
 
 
-def turn_of(engine: Engine, gangs: Gangs, group: Group) -> GangTurn:
+def turn_of(state: State, gangs: Gangs, group: Group) -> GangTurn:
     """Judge a gang as it would be tried now; nothing is placed."""
-    placeable, nearest = 0, ""
+    engine, placeable, nearest, message = state.engine, 0, "", group.message
     if group.queued and group.need:
         shortage = engine.try_group(group.handle)
         placeable = group.need if shortage is None else shortage.placeable
         nearest = "" if shortage is None or not shortage.nearest else f"needs {shortage.nearest}"
+        message = "" if shortage is None else shortage_text(state, gangs, group, shortage)
     position = positions(gangs).get(group.handle)
     if position is None and engine.pool(GROUP | group.handle) is not None:
         position = 1
@@ -103,4 +107,6 @@ def turn_of(engine: Engine, gangs: Gangs, group: Group) -> GangTurn:
         missing=max(0, group.minimum - group.live),
         nearest=nearest,
         position=position,
+        state=group.phase.value,
+        message=message,
     )

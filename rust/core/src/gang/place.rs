@@ -26,8 +26,9 @@ impl Engine {
         match fill(self, request, &mut tx) {
             Ok(()) => (tx.commit(self), None),
             Err(shortage) if request.partial => {
-                let all = all_rows(self, request);
-                greedy(self, &mut tx, request, &all);
+                if let Some(all) = all_rows(self, request) {
+                    greedy(self, &mut tx, request, &all);
+                }
                 (tx.commit(self), Some(shortage))
             }
             Err(shortage) => {
@@ -66,13 +67,13 @@ impl Engine {
     }
 }
 
-fn all_rows(engine: &Engine, request: &Request) -> Domain {
+/// The nodes among which some members may go though others have no place; `None` where there is no domain.
+fn all_rows(engine: &Engine, request: &Request) -> Option<Domain> {
     let mut free = request.clone();
     if free.together.preferred {
         free.together = super::Together::default();
     }
-    let mut domains = domains::candidates(&engine.snap, &free);
-    domains.swap_remove(0)
+    domains::candidates(&engine.snap, &free).into_iter().next()
 }
 
 /// Puts all that is needed on nodes; on failure nothing of it is left.
@@ -99,7 +100,7 @@ pub(super) fn fill(
             Err(_) => {}
         }
     }
-    Err(nearest.unwrap_or_else(|| Shortage::of_members(request)))
+    Err(nearest.unwrap_or_else(|| Shortage::of_domains(&engine.snap, request)))
 }
 
 fn has_members(request: &Request) -> bool {

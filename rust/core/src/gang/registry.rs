@@ -114,6 +114,13 @@ impl Groups {
         }
     }
 
+    pub fn set_minimums(&mut self, id: GroupId, min: usize, role_mins: Box<[usize]>) {
+        if let Some(group) = self.get_mut(id) {
+            group.min = min;
+            group.role_mins = role_mins;
+        }
+    }
+
     pub fn remove(&mut self, id: GroupId) {
         let slot = self.slots.get_mut(id.0 as usize).and_then(Option::take);
         if let Some(group) = slot {

@@ -99,6 +99,23 @@ impl Shortage {
         })
     }
 
+    /// No node is in a domain where the members may be together.
+    pub(super) fn of_domains(snap: &Snapshot, request: &Request) -> Box<Self> {
+        let keys = request.together.keys.iter();
+        let keys: Vec<&str> = keys.map(|key| snap.interner.text(*key)).collect();
+        let among = match request.anchored.is_empty() {
+            true => "no node has a value of",
+            false => "the members' nodes have no value of",
+        };
+        Box::new(Shortage {
+            need: request.need,
+            placeable: 0,
+            message: format!("{among} {}", keys.join(", ")),
+            plugins: vec!["Gang"],
+            ..Shortage::default()
+        })
+    }
+
     /// `tx` holds the members that found places.
     pub(super) fn new(
         engine: &Engine,

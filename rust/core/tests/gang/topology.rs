@@ -89,3 +89,31 @@ fn a_replacement_goes_where_the_others_are() {
     assert!(scene.engine.place_group(gang, 0).1.is_none());
     assert_eq!(racks_of(&scene, &pods), ["r1"]);
 }
+
+#[test]
+fn without_a_domain_nothing_is_placed_and_the_key_is_named() {
+    let mut scene = Scene::new();
+    let row = scene.node("a", json!({"cpu": "8"}), json!({}));
+    let members: Vec<PodId> = (0..2)
+        .map(|_| scene.pod(json!({"cpu": "1"}), json!({})))
+        .collect();
+    let mut group = Group::default();
+    group.min = 2;
+    group.together = scene.together("zone", false);
+    let gang = scene.gang_with(group, &[(members[0], 0), (members[1], 0)]);
+    let (places, shortage) = scene.engine.place_group(gang, 0);
+    let shortage = shortage.expect("there is no zone");
+    assert_eq!(
+        (places.len(), &*shortage.message),
+        (0, "no node has a value of zone")
+    );
+    assert_eq!(shortage.plugins, ["Gang"]);
+    // A member that runs there already, from before the node lost its label, has nowhere to draw others to.
+    scene.engine.snap.place(members[0], row);
+    let (places, shortage) = scene.engine.place_group(gang, 0);
+    let shortage = shortage.expect("there is no zone");
+    assert_eq!(
+        (places.len(), &*shortage.message),
+        (0, "the members' nodes have no value of zone")
+    );
+}

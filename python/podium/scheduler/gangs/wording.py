@@ -1,0 +1,32 @@
+"""What a person reads about a gang without places."""
+
+from podium._core import Shortage
+from podium.scheduler.gangs.gangs import Gangs
+from podium.scheduler.gangs.group import Group
+from podium.scheduler.state import State
+
+
+def shortage_text(state: State, gangs: Gangs, group: Group, shortage: Shortage) -> str:
+    """Say who has no place, why, how near it is, and who holds what is missing."""
+    parts = [f"gang {group.name}: {shortage.placeable} of {shortage.need} members fit"]
+    if shortage.domain:
+        parts.append(f" together in {shortage.domain}")
+    if shortage.member is not None:
+        parts.append(f", {state.by_handle(shortage.member).pod.metadata.name} does not")
+    parts.append(f": {shortage.message}")
+    if shortage.nearest:
+        parts.append(f" It needs {shortage.nearest}")
+        if shortage.holders:
+            held = ", ".join(
+                f"{_holder(state, gangs, pod, of)} ({amount})" for pod, of, amount in shortage.holders
+            )
+            parts.append(f", held by {held}")
+        parts.append(".")
+    return "".join(parts)
+
+
+def _holder(state: State, gangs: Gangs, pod: int, group: int | None) -> str:
+    if group is not None:
+        return f"gang {gangs.by_handle(group).name}"
+    metadata = state.by_handle(pod).pod.metadata
+    return f"{metadata.namespace}/{metadata.name}"
