@@ -5,22 +5,27 @@ pod is on which node, which nodes there are) with those objects. A difference is
 behind; it is logged, counted, and put right by telling the scheduler again.
 """
 
+import asyncio
 import logging
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final
 
-from podium.api import Node, Object, Pod
+from podium.api import Kind, Node, Object, Pod
 from podium.cluster.kube.backend import KubeCluster
 from podium.cluster.kube.client import KubeClient
 from podium.cluster.kube.kinds import SELECTORS
-from podium.cluster.kube.listing import list_kind
-from podium.cluster.kube.store import Store, key_of
+from podium.cluster.kube.listing import list_in_parts
+from podium.cluster.kube.store import Store, key_of, version_of
 from podium.scheduler.loop import Scheduler
 
 log = logging.getLogger("podium.cache")
 
 _NEWEST: Final = ""
+
+#: Seconds between two looks at what a watch has told.
+_LOOK: Final = 0.05
 
 
 @dataclass(slots=True)
@@ -37,48 +42,74 @@ class Differences:
         return sum(len(lines) for lines in self.found.values())
 
 
-async def compare_objects(client: KubeClient, cluster: KubeCluster) -> Differences:
+async def compare_objects(client: KubeClient, cluster: KubeCluster, patience: float = 10.0) -> Differences:
     """List every kind anew, and tell the scheduler of what the watches have missed.
 
-    What changes while the lists are read is no difference: an object counts as missed only if the list has a
-    newer version than the watch had when the list was asked for *and* still has after its next chance.
+    What changes while the lists are read is no difference, however long that takes: an object is missed if
+    the list has a newer version than the watch tells of within ``patience`` seconds, unless the watch tells
+    that it is gone; or if the list lacks it and the watch has nothing to say of it.
     """
     differences = Differences()
     for kind in cluster.following.kinds():
-        before = {key_of(item): item for item in cluster.store.objects(kind.type)}
-        selector = SELECTORS.get(kind.name)
-        query = {"resourceVersion": _NEWEST, **({"fieldSelector": selector} if selector else {})}
-        listed = await list_kind(client, kind, query)
-        await cluster.following.caught_up(kind, listed)
-        _compare(cluster.store, kind.name, before, listed, differences)
+        with cluster.store.noting_removals() as gone:
+            comparison = _Comparison(cluster.store, kind, gone)
+            for line in await _compare(comparison, kind, client, patience):
+                differences.add(kind.name, line)
     return differences
 
 
-def _compare(
-    store: Store,
-    kind: str,
-    before: dict[tuple[str, str], Object],
-    listed: Iterable[Object],
-    differences: Differences,
-) -> None:
-    names = set()
-    for item in listed:
-        names.add(key_of(item))
-        now = store.find(type(item), *key_of(item))
-        if now is None or _version(now) < _version(item):
-            differences.add(
-                kind, f"{'/'.join(key_of(item))}: the watch has not told of version {_version(item)}"
-            )
-            store.apply(item)
-    for key, item in before.items():
-        now = store.find(type(item), *key)
-        if key not in names and now is item:
-            differences.add(kind, f"{'/'.join(key)}: it is gone, the watch has not told")
-            store.change("DELETED", item)
+class _Comparison:
+    """One kind in the store beside a list that is read in parts."""
+
+    def __init__(self, store: Store, kind: Kind, gone: Set[str]) -> None:
+        self._store = store
+        self._gone = gone
+        self._before = {key_of(item): item for item in store.objects(kind.type)}
+        self._late: list[Object] = []
+
+    def take(self, part: Sequence[Object]) -> None:
+        """Look at a part of the list."""
+        for item in part:
+            self._before.pop(key_of(item), None)
+        self._late += self._behind(part)
+
+    def _behind(self, listed: Iterable[Object]) -> list[Object]:
+        find = self._store.find
+        return [
+            item
+            for item in listed
+            if item.metadata.uid not in self._gone
+            and ((known := find(type(item), *key_of(item))) is None or version_of(known) < version_of(item))
+        ]
+
+    def untold(self) -> tuple[Sequence[Object], Sequence[Object]]:
+        """Return listed objects that the watch has not told of by now, and those whose end it has not."""
+        self._late = self._behind(self._late)
+        find = self._store.find
+        ended = [item for key, item in self._before.items() if find(type(item), *key) is item]
+        return self._late, ended
+
+    def repair(self) -> Iterator[str]:
+        """Tell the scheduler what the watch has not; yields a line for each object."""
+        late, ended = self.untold()
+        for item in late:
+            yield f"{'/'.join(key_of(item))}: the watch has not told of version {version_of(item)}"
+            self._store.apply(item)
+        for item in ended:
+            yield f"{'/'.join(key_of(item))}: it is gone, the watch has not told"
+            self._store.change("DELETED", item)
 
 
-def _version(item: Object) -> int:
-    return int(item.metadata.resource_version or 0)
+async def _compare(comparison: _Comparison, kind: Kind, client: KubeClient, patience: float) -> Iterator[str]:
+    """List a kind, give its watch a little time to tell of everything in the list, and repair the rest."""
+    selector = SELECTORS.get(kind.name)
+    query = {"resourceVersion": _NEWEST, **({"fieldSelector": selector} if selector else {})}
+    async for part in list_in_parts(client, kind, query):
+        comparison.take(part)
+    until = time.monotonic() + patience
+    while any(comparison.untold()) and time.monotonic() < until:
+        await asyncio.sleep(_LOOK)
+    return comparison.repair()
 
 
 def compare_books(scheduler: Scheduler, store: Store) -> Differences:

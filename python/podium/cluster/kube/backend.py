@@ -206,7 +206,7 @@ class KubeCluster:
                 return
             outcome = await self._binder.bind(pod, node)
             if outcome.pod is not None:
-                self.store.apply(outcome.pod)
+                self.store.answered(outcome.pod)
             if outcome.result == "failed":
                 self._happen(BindFailed(uid, f'running Bind plugin "DefaultBinder": {outcome.message}'))
                 return

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -81,21 +80,6 @@ class Following:
             kind for kind, (reflector, _) in self._optional.items() if reflector.progress.synced.is_set()
         )
         return (*ALWAYS, *optional)
-
-    async def caught_up(self, kind: Kind, listed: Sequence[Object], seconds: float = 10.0) -> None:
-        """Give the watch of a kind a little time to tell of everything in a list."""
-        names = {key_of(item) for item in listed}
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            there = {key_of(item) for item in self._store.objects(kind.type)}
-            if there == names and all(self._has(item) for item in listed):
-                return
-            await asyncio.sleep(0.05)
-
-    def _has(self, item: Object) -> bool:
-        known = self._store.find(type(item), *key_of(item))
-        version = int(item.metadata.resource_version)
-        return known is not None and int(known.metadata.resource_version) >= version
 
     # What reflectors tell.
 

@@ -86,7 +86,7 @@ class GroupWriter:
                 raise
             return
         if answer is not None:
-            self._store.apply(msgspec.json.decode(shallow(answer), type=kind.type))
+            self._store.answered(msgspec.json.decode(shallow(answer), type=kind.type))
 
 
 async def _built_in(client: KubeClient, group: PodGroup, status: Mapping[str, Any]) -> bytes | None:

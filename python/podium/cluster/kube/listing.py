@@ -1,13 +1,16 @@
 """Reads all objects of a kind, decoded into the structs of ``podium.api``."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import Any, Final
 
 import msgspec
 
 from podium.api import Kind, Object
 from podium.cluster.kube.client import KubeClient, path_of
 from podium.cluster.kube.nesting import shallow
+
+#: Objects in one part of a long list.
+_PART: Final = 500
 
 Unreadable = Callable[[Kind, str], None]
 """Hears of an object that cannot be read: its kind, and what is wrong."""
@@ -45,15 +48,24 @@ class Reader:
 
     def items(self, body: bytes) -> tuple[str, Sequence[Object]]:
         """Return resource version and objects of a list."""
+        meta, items = self._read(body)
+        return meta.resource_version, items
+
+    def part(self, body: bytes) -> tuple[str, Sequence[Object]]:
+        """Return the mark at which a list goes on, empty at its end, and the objects of this part."""
+        meta, items = self._read(body)
+        return meta.continue_, items
+
+    def _read(self, body: bytes) -> tuple[_ListMeta, Sequence[Object]]:
         try:
             listed: Any = self._whole.decode(body)
         except RecursionError:
-            return self.items(shallow(body))
+            return self._read(shallow(body))
         except msgspec.DecodeError:
             raw = msgspec.json.decode(body, type=_RawList)
             found = (self.one(item) for item in raw.items or ())
-            return raw.metadata.resource_version, [item for item in found if item is not None]
-        return listed.metadata.resource_version, listed.items or ()
+            return raw.metadata, [item for item in found if item is not None]
+        return listed.metadata, listed.items or ()
 
     def one(self, body: bytes | msgspec.Raw) -> Object | None:
         """Return one object, None if it cannot be read."""
@@ -88,3 +100,21 @@ async def list_kind(
     """Return all objects of a kind; ``query`` may have selectors and a resource version."""
     _, items = Reader(kind, unreadable).items(await client.get(path_of(kind), query))
     return items
+
+
+async def list_in_parts(
+    client: KubeClient, kind: Kind, query: Mapping[str, str] | None = None, size: int = _PART
+) -> AsyncIterator[Sequence[Object]]:
+    """Yield all objects of a kind as they were at one moment, ``size`` at a time: few are held at once.
+
+    Raises:
+        ApiError: among others 410, where the server has forgotten that moment before the end.
+
+    """
+    reader = Reader(kind, lambda kind, text: None)  # noqa: ARG005 (looks away)
+    mark, more = "", True
+    while more:
+        asked = {**(query or {}), "limit": str(size), **({"continue": mark} if mark else {})}
+        mark, items = reader.part(await client.get(path_of(kind), asked))
+        yield items
+        more = bool(mark)

@@ -4,7 +4,8 @@ A list is compared with what is known, so that an object that was deleted, or re
 name, while nobody watched is told as gone. Updates that change nothing the scheduler reads are not told.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import msgspec
 
@@ -35,6 +36,7 @@ class Store:
         self._admit = admit
         self._kinds: dict[type[Object], dict[Key, Object]] = {}
         self._pods: dict[str, Pod] = {}
+        self._removals: list[set[str]] = []
 
     def pod(self, uid: str) -> Pod | None:
         """Return a pod as it was last seen, None if it is gone."""
@@ -77,7 +79,7 @@ class Store:
         if old is not None and old.metadata.uid != item.metadata.uid:
             self._remove(old)
             old = None
-        if old is not None and _version(item) <= _version(old):
+        if old is not None and version_of(item) <= version_of(old):
             return
         self._admit(item)
         known[key] = item
@@ -86,7 +88,29 @@ class Store:
         if old is None or not _alike(old, item):
             self._tell(Applied(item))
 
+    def answered(self, item: Object) -> None:
+        """Take over an object from the answer to a request; it may be older than what was told since.
+
+        An object that is not known any more, or has given its name to another one, is gone for good: its
+        answer was on its way for longer than the news of its end.
+        """
+        known = self.find(type(item), *key_of(item))
+        if known is not None and known.metadata.uid == item.metadata.uid:
+            self.apply(item)
+
+    @contextmanager
+    def noting_removals(self) -> Iterator[set[str]]:
+        """Gather the uids of all objects that go while the block runs."""
+        gone: set[str] = set()
+        self._removals.append(gone)
+        try:
+            yield gone
+        finally:
+            self._removals = [each for each in self._removals if each is not gone]
+
     def _remove(self, item: Object) -> None:
+        for gone in self._removals:
+            gone.add(item.metadata.uid)
         del self._kinds[type(item)][key_of(item)]
         if isinstance(item, Pod):
             self._pods.pop(item.metadata.uid, None)
@@ -102,7 +126,7 @@ class Store:
         return {BY_TYPE[of].name: len(objects) for of, objects in self._kinds.items()}
 
 
-def _version(item: Object) -> int:
+def version_of(item: Object) -> int:
     """Return the resource version: a number that grows (KEP-5504)."""
     version = item.metadata.resource_version
     return int(version) if version.isdecimal() else 0

@@ -81,7 +81,7 @@ class VolumeBinder:
                 raise
             else:
                 item = msgspec.json.decode(body, type=kind.type)
-                self._store.apply(item)
+                self._store.answered(item)
                 return _Written(write, int(item.metadata.resource_version))
         raise AssertionError("the last try raises")
 
