@@ -35,6 +35,7 @@ DEFAULTED = {
     "hostPort",
     "volumeMode",
     "volumeBindingMode",
+    "startTime",  # without it kube-scheduler takes the time of day, which is not that of the sequence
 }
 REQUIRED = {"topologyKey", "maxSkew", "whenUnsatisfiable", "operator", "weight", "effect", "preemptionPolicy"}
 KEPT = IDENTITY | DEFAULTED | REQUIRED

@@ -90,7 +90,7 @@ impl Memo {
         changes.iter().any(|change| match change {
             Change::World => true,
             Change::Storage => self.reads_storage,
-            Change::Node { row } => {
+            Change::Node { row, .. } => {
                 let was_node = self.verdicts[*row as usize] != NO_NODE;
                 let wakes = |(plugin, at): &(Arc<dyn Plugin>, Point)| {
                     plugin.wakes_with_node(snap, pod, *at)

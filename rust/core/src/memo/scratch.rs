@@ -109,7 +109,7 @@ impl Scratch {
         if changes.iter().any(|c| matches!(c, Change::Node { .. })) {
             self.set.clear(len);
             for change in changes {
-                if let Change::Node { row } = change
+                if let Change::Node { row, .. } = change
                     && self.set.insert(*row)
                 {
                     self.renewed.push(*row);

@@ -193,7 +193,7 @@ impl Snapshot {
         record.tenant = before.tenant;
         if let Some(row) = nominated_on.filter(|_| seen) {
             // Who is kept from the node by this pod may be let in now, or the other way round.
-            self.changes.push(Change::Node { row });
+            self.changes.push(Change::Node { row, noted: false });
         }
         if stays {
             record.row = before.row;
@@ -201,7 +201,7 @@ impl Snapshot {
             if let Some(row) = before.row.filter(|_| bound && self.frozen_at.is_some()) {
                 // kube-scheduler takes the pod off its node and puts it back, which brings what it has
                 // noted of the node's images up to date.
-                self.changes.push(Change::Node { row });
+                self.changes.push(Change::Node { row, noted: true });
             }
         } else {
             self.unplace(id);

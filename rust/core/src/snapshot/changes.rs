@@ -18,9 +18,8 @@ pub enum Change {
         template: Arc<Template>,
         terminating: bool,
     },
-    Node {
-        row: Row,
-    },
+    /// `noted`: whether kube-scheduler's cache notes it as a change of the node, too.
+    Node { row: Row, noted: bool },
     /// A claim, a volume, a storage class or what a driver says of nodes, or an assumption about them:
     /// whatever remembers a pod for which a plugin [`reads_storage`](crate::plugin::Plugin::reads_storage)
     /// must be made anew, the rest stands.
@@ -44,7 +43,7 @@ impl Change {
     /// The row it is about, if it is about one.
     pub fn row(&self) -> Option<Row> {
         match self {
-            Change::Placed { row, .. } | Change::Removed { row, .. } | Change::Node { row } => {
+            Change::Placed { row, .. } | Change::Removed { row, .. } | Change::Node { row, .. } => {
                 Some(*row)
             }
             Change::World | Change::Storage => None,

@@ -178,7 +178,7 @@ impl Snapshot {
         self.topology.update(row, &self.nodes);
         self.nodes.touch(row);
         self.capacity_changed();
-        self.changes.push(Change::Node { row });
+        self.changes.push(Change::Node { row, noted: true });
         for pod in self.waiting.remove(&name).unwrap_or_default() {
             self.count_stray(pod, -1);
             self.place(pod, row);
@@ -218,7 +218,7 @@ impl Snapshot {
         self.topology.update(row, &self.nodes);
         self.nodes.touch(row);
         self.capacity_changed();
-        self.changes.push(Change::Node { row });
+        self.changes.push(Change::Node { row, noted: true });
         Some(row)
     }
 
@@ -257,7 +257,12 @@ impl Snapshot {
         };
         self.frozen_images.resize(self.nodes.len(), Box::default());
         let rows: Vec<Row> = match self.changes.since(since) {
-            Some(changes) => changes.iter().filter_map(Change::row).collect(),
+            Some(changes) => {
+                let unnoted =
+                    |change: &&Change| matches!(change, Change::Node { noted: false, .. });
+                let noted = changes.iter().filter(|change| !unnoted(change));
+                noted.filter_map(Change::row).collect()
+            }
             None => (0..self.nodes.len() as Row).collect(),
         };
         for row in rows {

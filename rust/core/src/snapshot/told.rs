@@ -106,6 +106,6 @@ impl Snapshot {
 
     /// Says that the caller's plugins may see something else on a row.
     pub fn touch(&mut self, row: Row) {
-        self.changes.push(super::Change::Node { row });
+        self.changes.push(super::Change::Node { row, noted: false });
     }
 }

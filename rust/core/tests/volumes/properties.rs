@@ -47,7 +47,7 @@ impl Memory {
                 Change::Storage if reads_storage => return false,
                 Change::Storage => continue,
                 Change::World => return false,
-                Change::Node { row } => *row,
+                Change::Node { row, .. } => *row,
                 Change::Placed { row, template, .. } | Change::Removed { row, template, .. } => {
                     let concerned = plugin.affects(snap, template, subject) != Affects::Nothing;
                     if concerned && matches!(self, Memory::Other(_)) {

@@ -279,7 +279,7 @@ impl Filter for Hard {
         match change {
             Change::Placed { row, template, .. } => self.follow_pod(snap, template, *row, 1),
             Change::Removed { row, template, .. } => self.follow_pod(snap, template, *row, -1),
-            Change::Node { row } if self.rule.partition.holds(snap, *row, 0) => Affects::Node,
+            Change::Node { row, .. } if self.rule.partition.holds(snap, *row, 0) => Affects::Node,
             Change::Node { .. } => Affects::All,
             Change::Storage => Affects::Nothing,
             Change::World if self.rule.holds(snap) => Affects::Nothing,

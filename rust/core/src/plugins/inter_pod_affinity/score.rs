@@ -221,7 +221,7 @@ impl Score for Soft {
         match change {
             Change::Placed { row, template, .. } => self.follow_pod(snap, template, *row, 1),
             Change::Removed { row, template, .. } => self.follow_pod(snap, template, *row, -1),
-            Change::Node { row } if self.partition.holds(snap, *row, 0) => Affects::Node,
+            Change::Node { row, .. } if self.partition.holds(snap, *row, 0) => Affects::Node,
             Change::Node { .. } => Affects::All,
             Change::Storage => Affects::Nothing,
             Change::World if self.rule.holds(snap) => Affects::Nothing,

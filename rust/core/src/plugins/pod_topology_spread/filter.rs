@@ -288,7 +288,7 @@ impl Filter for HardSpread {
             }
             Change::Placed { row, template, .. } => self.follow_pod(snap, template, *row, 1),
             Change::Removed { row, template, .. } => self.follow_pod(snap, template, *row, -1),
-            Change::Node { row } => {
+            Change::Node { row, .. } => {
                 let facts = self.rule.inclusion.facts(snap, *row);
                 match self.rule.partition.holds(snap, *row, facts) {
                     true => Affects::Node,

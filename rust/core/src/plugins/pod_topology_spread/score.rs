@@ -213,7 +213,7 @@ impl Score for SoftSpread {
             Change::Removed { row, template, .. } => self.follow_pod(snap, template, *row, -1),
             // Without nodes there is nothing to score.
             Change::Node { .. } if snap.nodes.is_empty() => Affects::All,
-            Change::Node { row } if self.rule.holds(snap, *row) => Affects::Node,
+            Change::Node { row, .. } if self.rule.holds(snap, *row) => Affects::Node,
             Change::Node { .. } => Affects::All,
             Change::Storage => Affects::Nothing,
             Change::World if self.rule.constraints.hold(snap) => Affects::Nothing,
