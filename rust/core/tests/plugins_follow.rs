@@ -201,7 +201,7 @@ impl Kept {
 
 fn row_of(change: &Change) -> Option<Row> {
     match change {
-        Change::Placed { row, .. } | Change::Removed { row, .. } | Change::Node { row } => {
+        Change::Placed { row, .. } | Change::Removed { row, .. } | Change::Node { row, .. } => {
             Some(*row)
         }
         _ => None,

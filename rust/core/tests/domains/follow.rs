@@ -167,7 +167,9 @@ impl<R: Role> Remembered<R> {
         let mut every = false;
         for change in changes {
             let row = match change {
-                Change::Placed { row, .. } | Change::Removed { row, .. } | Change::Node { row } => {
+                Change::Placed { row, .. }
+                | Change::Removed { row, .. }
+                | Change::Node { row, .. } => {
                     regroup.insert(*row);
                     Some(*row)
                 }
