@@ -197,6 +197,20 @@ def test_methods_that_need_another(methods, message):
         Registry.build(installed=()).register(plugin)
 
 
+@pytest.mark.parametrize("method", ["pre_enqueue", "pre_filter", "filter", "score", "permit"])
+def test_a_point_of_the_scheduling_cycle_may_not_be_async(method):
+    async def waits(*_):
+        return None
+
+    plugin = type("X", (Plugin,), {"name": "X", method: waits})
+    with pytest.raises(
+        PluginError, match=f'plugin "X": {method} is async def, only pre_bind, bind, post_bind may'
+    ):
+        Registry.build(installed=()).register(plugin)
+    binds = type("Y", (Plugin,), {"name": "Y", "pre_bind": waits, "bind": waits, "post_bind": waits})
+    Registry.build(installed=()).register(binds)
+
+
 def test_an_entry_point_and_its_class_have_one_name():
     with pytest.raises(PluginError, match=r'plugin "Wrong" .* calls itself "Packer"'):
         installed(("Wrong", "Packer")).get("Wrong")

@@ -79,6 +79,21 @@ def test_an_event_asks_about_the_pods_of_the_plugin_that_waits_for_it_alone():
     assert {end[1] for end in world.log.ends} == {"a", "c"}
 
 
+def test_a_plugin_that_registers_nothing_is_asked_after_every_event():
+    class Eager(Gate):
+        name = "Gate"
+
+        def events_to_register(self):
+            return None
+
+    world = World(Eager)
+    world.add(waiting("a")).run()
+    gate = gate_of(world)
+    gate.shut = False
+    world.add(make_pod("b").request(cpu="1").node("n1").build()).run()
+    assert {end[1] for end in world.log.ends} == {"a"}
+
+
 def test_a_hint_may_say_that_an_event_is_nothing_to_a_held_pod():
     class Hinted(Gate):
         name = "Gate"

@@ -5,6 +5,7 @@ a class is imported only when something asks for it.
 """
 
 import importlib
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,7 +19,7 @@ from podium.framework.handle import Handle
 from podium.framework.native import NATIVE_PLUGINS
 from podium.framework.own import OWN_PLUGINS
 from podium.framework.plugin import Plugin
-from podium.framework.points import POINT_METHODS, in_order
+from podium.framework.points import BINDING_POINTS, POINT_METHODS, in_order
 
 ENTRY_POINT_GROUP: Final = "podium.plugins"
 NATIVE_SOURCE: Final = "native"
@@ -31,6 +32,12 @@ _NEEDS: Final = {
     "remove_pod": "pre_filter",
     "pre_bind_pre_flight": "pre_bind",
 }
+#: Methods that may be ``async def``, and all others.
+_MAY_AWAIT: Final = tuple(method for point in BINDING_POINTS for method in POINT_METHODS[point])
+_SERIAL_METHODS: Final = (
+    *(method for methods in POINT_METHODS.values() for method in methods if method not in _MAY_AWAIT),
+    *_NEEDS,
+)
 #: Methods that come together.
 _PAIRS: Final = (("add_pod", "remove_pod"), ("remove_pod", "add_pod"), ("reserve", "unreserve"))
 
@@ -215,6 +222,10 @@ def _check_methods(name: str, plugin: type[Plugin]) -> None:
     for method, needed in (*_NEEDS.items(), *_PAIRS):
         if hasattr(plugin, method) and not hasattr(plugin, needed):
             raise PluginError(f'plugin "{name}" has {method} but no {needed}')
+    for method in _SERIAL_METHODS:
+        if inspect.iscoroutinefunction(getattr(plugin, method, None)):
+            text = f"{method} is async def, only {', '.join(_MAY_AWAIT)} may be"
+            raise PluginError(f'plugin "{name}": {text}: nothing waits in a scheduling cycle')
 
 
 def _load(name: str, load: Callable[[], Any]) -> Any:

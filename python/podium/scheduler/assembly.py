@@ -46,8 +46,8 @@ def register_plugins(
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Give every plugin that can reject a pod its bit in the queue's sets.
 
-    ``own`` has what Python plugins registered. Returns the bit of each plugin, and the events, as bits, of
-    those in ``own``.
+    ``own`` has what Python plugins registered; one that is not there waits for all events. Returns the bit of
+    each plugin, and the events, as bits, that it waits for.
     """
     names = dict.fromkeys(
         name for profile in profiles for point in _REJECTING for name in profile.names(point)
@@ -61,8 +61,7 @@ def register_plugins(
         events = own.get(name) or NATIVE_EVENTS.get(name, () if name in own else everything)
         mask = bits(events)
         numbers[name] = 1 << engine.register_plugin(name, mask)
-        if name in own:
-            registered[name] = mask
+        registered[name] = mask
     return numbers, registered
 
 

@@ -77,6 +77,7 @@ class Gates:
         self.held[uid] = Held(entry, concern.held, concern.by)
         self._asked.pop(uid, None)
         if concern.by:
+            entry.message = concern.held
             self._asked[uid] = now
 
     def hold(self, entry: Entry, concern: Concern, now: int) -> None:
