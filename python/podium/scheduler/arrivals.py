@@ -9,11 +9,15 @@ from numpy.typing import NDArray
 from podium._core import Engine
 from podium.api import Pod, PodSpec
 
-#: Encoded specs kept; beyond that the table starts afresh. Pods of a live cluster have one each.
-_SPECS = 1024
+#: Encoded specs kept from one call to the next. Pods of a live cluster have one each, which nobody else has.
+_SPECS = 256
 
-#: Templates kept; beyond that the table starts afresh. Each keeps a pod that may be gone long since.
-_TEMPLATES = 2048
+#: Encoded specs kept at all: more than come in one call.
+_MOST_SPECS = 4096
+
+#: Templates kept from one call to the next: a thousand tenants may have one each. Each keeps a pod that may
+#: be gone long since.
+_TEMPLATES = 1280
 
 
 class Arrivals:
@@ -43,6 +47,8 @@ class Arrivals:
             The accepted pods and their handles, in order; and one pod of each template among them.
 
         """
+        if len(self._specs) >= _SPECS:
+            self._specs.clear()
         if len(self._firsts) >= _TEMPLATES:
             self._forget()
         templates = self._templates
@@ -127,7 +133,7 @@ class Arrivals:
         known = self._specs.get(at)
         if known is not None and known[0] is spec:
             return known[1]
-        if len(self._specs) >= _SPECS:
+        if len(self._specs) >= _MOST_SPECS:
             self._specs.clear()
         encoded = self._encode(spec)
         # The spec is kept so that its id cannot be reused.
