@@ -29,11 +29,11 @@ from podium.errors import ApiError, ClusterError
 SERIES: Final = 360.0
 
 #: While bindings are under way, events younger than this many seconds wait; those twice as old wait no more.
-#: So what waits when the last pod is bound is what ten seconds of binding have left, however fast that is.
 _PATIENCE: Final = 5.0
 
-#: Requests at once.
+#: Requests at once, and beside bindings: there a server that is busy keeps an eighth of its time for events.
 _WRITERS: Final = 32
+_BESIDE: Final = 12
 
 #: Series that are remembered, in all (client-go's number) and of one pod: what is said of a pod that waits
 #: for long changes often. The longest unseen is forgotten first.
@@ -248,7 +248,7 @@ class Recorder:
         if not self._busy():
             return _WRITERS
         late = time.monotonic() - self._waiting[0][0] - _PATIENCE
-        return max(0, min(_WRITERS, math.ceil(_WRITERS * late / _PATIENCE)))
+        return max(0, min(_BESIDE, math.ceil(_BESIDE * late / _PATIENCE)))
 
     async def flush(self, seconds: float, *, patient: bool = False) -> bool:
         """Wait until everything is written, at most so long; returns whether it is.
