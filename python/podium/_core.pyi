@@ -695,7 +695,7 @@ class Engine:
     def enqueue_surplus(self, pods: Sequence[int], since: int, /) -> None:
         """Queue members beyond their gang's minimum, behind everything else."""
 
-    def try_group(self, group: int, /) -> Shortage | None:
+    def try_group(self, group: int, said: Said | None = None) -> Shortage | None:
         """Return what a gang lacks now, None if it would get its places; nothing is kept."""
 
     def said(

@@ -25,7 +25,7 @@ def explain(scheduler: Scheduler, uid: str, top: int = 10) -> Explanation:
     if scheduler.tenants is not None:
         result.tenant = _turn(scheduler, scheduler.tenants, entry, result)
     if entry.group is not None:
-        result.gang = turn_of(scheduler.state, scheduler.gangs, entry.group)
+        result.gang = turn_of(scheduler.state, scheduler.gangs, scheduler.arranger, entry.group)
         result.message = result.message or result.gang.message
     return result
 

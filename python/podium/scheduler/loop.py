@@ -146,7 +146,7 @@ class Scheduler:
             engine, self.profiles, cycle, post_filter, self.failures, placements, reservation, self.relief
         )
         seats = Seats(engine, cycle, self.profiles)
-        arranger = Arranger(seats)
+        arranger = self.arranger = Arranger(seats)
         if self.profiles:
             gang_cycle.room = RoomMaker(arranger, self.config.podium.gangs.respect_pdb == "always")
         gang_turns = StoppedGangs(

@@ -228,8 +228,17 @@ impl Engine {
     }
 
     /// Why a group has no places now; None if it has. Nothing is kept.
-    fn try_group(&self, py: Python<'_>, group: u32) -> PyResult<Option<Shortage>> {
-        let found = self.run(py, move |engine| engine.try_group(GroupId(group), 0))?;
+    #[pyo3(signature = (group, said = None))]
+    fn try_group(
+        &self,
+        py: Python<'_>,
+        group: u32,
+        said: Option<&Said>,
+    ) -> PyResult<Option<Shortage>> {
+        let said = said.map_or_else(Arc::default, |said| Arc::clone(&said.0));
+        let found = self.run(py, move |engine| {
+            engine.arrange_group(GroupId(group), 0, &said)
+        })?;
         Ok(found.err().map(|shortage| Shortage::from(*shortage)))
     }
 

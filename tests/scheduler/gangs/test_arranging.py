@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 from podium.framework import Status
+from podium.scheduler.explain import explain
 
 from tests.scheduler.gangs.world import GPU, World, gang, member, node
 from tests.scheduler.world import plugin
@@ -198,3 +199,17 @@ def test_victims_that_wait_in_permit_lose_their_places_and_are_not_deleted():
     assert len(world.bound("high")) == 2
     assert world.cluster.evicted == []
     assert world.message("low-0")
+
+
+def test_explain_counts_what_plugins_leave_to_members():
+    world = World(node("a"), node("b", gpu="1"), plugins=[LISTED])
+    world.apply(*(only(pod, "b") for pod in gang("g", 3)), *(only(pod, "none") for pod in gang("h", 2))).step(
+        0
+    )
+    found = explain(world.scheduler, "pod-default-g-0").gang
+    assert (found.placeable, found.nearest, found.position) == (1, "needs 2 more example.com/gpu", 1)
+    found = explain(world.scheduler, "pod-default-h-0").gang
+    assert (found.placeable, found.nearest, found.position) == (0, "", 2)
+    assert found.message.endswith(
+        "h-0 does not: 0/2 nodes are available: the other plugins leave it no node."
+    )

@@ -24,7 +24,7 @@ class Chance:
     """One random history; everything comes from the seed.
 
     Half of the gangs are a matter of a Python plugin that may let a member wait in Permit until its time is
-    over. Those have members of one shape.
+    over.
     """
 
     def __init__(self, seed):
@@ -65,9 +65,7 @@ class Chance:
         minimum = self.chance.randint(1, size)
         name = f"g{next(self.names)}x"
         priority = self.chance.choice([0, 0, 10])
-        shapes = [
-            (str(self.chance.randint(0, 2)), str(self.chance.randint(1, 3))) for _ in range(1 if held else 2)
-        ]
+        shapes = [(str(self.chance.randint(0, 2)), str(self.chance.randint(1, 3))) for _ in range(2)]
         pods = []
         for number in range(size):
             gpu, cpu = self.chance.choice(shapes)

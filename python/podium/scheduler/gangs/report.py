@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from podium._core import Said
 from podium.api.gangs import gang_of
+from podium.scheduler.gangs.arranging import Arranger
 from podium.scheduler.gangs.gangs import Gangs
 from podium.scheduler.gangs.group import GROUP, Group, Phase
 from podium.scheduler.gangs.wording import shortage_text
@@ -89,11 +91,11 @@ def positions(gangs: Gangs) -> dict[int, int]:
     return {group.handle: place for place, group in enumerate(waiting, 1)}
 
 
-def turn_of(state: State, gangs: Gangs, group: Group) -> GangTurn:
+def turn_of(state: State, gangs: Gangs, arranger: Arranger, group: Group) -> GangTurn:
     """Judge a gang as it would be tried now; nothing is placed."""
     engine, placeable, nearest, message = state.engine, 0, "", group.message
     if group.queued and group.need:
-        shortage = engine.try_group(group.handle)
+        shortage = engine.try_group(group.handle, _said(arranger, group))
         placeable = group.need if shortage is None else shortage.placeable
         nearest = "" if shortage is None or not shortage.nearest else f"needs {shortage.nearest}"
         message = "" if shortage is None else shortage_text(state, gangs, group, shortage)
@@ -110,3 +112,11 @@ def turn_of(state: State, gangs: Gangs, group: Group) -> GangTurn:
         state=group.phase.value,
         message=message,
     )
+
+
+def _said(arranger: Arranger, group: Group) -> Said | None:
+    """Ask Python plugins which nodes they leave to members; None: they have no say, or one fails."""
+    if not any(entry.concerned for entry in group.pending()):
+        return None
+    hearing = arranger.hear(group)
+    return None if hearing is None else arranger.said(hearing)

@@ -142,6 +142,10 @@ impl Shortage {
             }
             Outcome::Unschedulable(diagnosis) => {
                 shortage.message = diagnosis.message("");
+                let says_why = !diagnosis.reasons.is_empty() || diagnosis.pre_filter.is_some();
+                if !says_why && request.said.kind(*pod).is_some() {
+                    shortage.message += " the other plugins leave it no node.";
+                }
                 shortage.plugins.clone_from(&diagnosis.plugins);
                 let missing = request.need - placeable.min(request.need);
                 let rows = domain.rows(&engine.snap);
