@@ -151,7 +151,7 @@ def test_a_plan_has_room_for_every_plugin():
     profile = body["profiles"][0]
     profile["pluginConfig"].append({"name": "RemovePodsViolatingNodeTaints"})
     profile["plugins"]["deschedule"] = {"enabled": ["RemovePodsViolatingNodeTaints"]}
-    with mock.patch("podium.descheduler.guard.planner.MOST_MOVES", 4):
+    with mock.patch("podium.descheduler.guard.questions.MOST_MOVES", 4):
         turn = run(objects, body, mode="guarded").turns[0]
     counts = Counter(item.plugin for item in turn.cycle.evicted)
     assert counts == {"RemovePodsViolatingNodeTaints": 2, "LowNodeUtilization": 2}

@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from podium.simulator.rebalance import Turn
+from podium.descheduler.loop import Turn
 
 from tests.descheduler.scene import policy
 from tests.simulator.test_rebalance import node, pod, run

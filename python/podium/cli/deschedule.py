@@ -13,13 +13,14 @@ from podium.cli.output import console, print_json, progress, say_notes, with_not
 from podium.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from podium.api.manifest import Manifest, Note
+    from podium.api.manifest import Manifest
+    from podium.descheduler.loop import Turn
     from podium.descheduler.policy.load import LoadedPolicy
     from podium.descheduler.ports import PrometheusClient
     from podium.framework.config import SchedulerConfig
-    from podium.simulator.rebalance import Mode, Rebalancing
+    from podium.simulator.rebalance import Mode
 
 _HELP = """\
 Evict pods by a descheduler policy, or say what that would do to a cluster in files.
@@ -136,7 +137,7 @@ def command(
     warnings = warnings_of(manifest, cluster, settings)
     texts = [*loaded.warnings, *mismatch(loaded, settings.config)]
     warnings += [Note("DeschedulerPolicy", policy_file, text) for text in texts]
-    _print(result, manifest, warnings, output)
+    show(result.turns, output, manifest.rejected, warnings)
     return None
 
 
@@ -187,15 +188,16 @@ def prometheus_of(loaded: "LoadedPolicy", url: str | None) -> "PrometheusClient 
     return Prometheus(url or provider.prometheus.url)
 
 
-def _print(result: "Rebalancing", manifest: "Manifest", warnings: "list[Note]", output: str) -> None:
+def show(turns: "Sequence[Turn]", output: str, rejected: Any = (), warnings: Any = ()) -> None:
+    """Print what cycles did, and what is to be said about the inputs."""
     from podium.simulator.rebalance_answer import answer
 
-    found = answer(result.turns)
+    found = answer(turns)
     if output == "json":
-        print_json(with_notes(found, manifest.rejected, warnings))
+        print_json(with_notes(found, rejected, warnings))
         return
     from podium.cli.deschedule_table import tables
 
     for item in tables(found):
         console().print(item)
-    say_notes(manifest.rejected, warnings)
+    say_notes(rejected, warnings)

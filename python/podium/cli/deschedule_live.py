@@ -4,14 +4,14 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
-from podium.cli.output import console, print_json, say, with_notes
+from podium.cli.output import say
 from podium.errors import LostLease
 
 if TYPE_CHECKING:
     from podium.cli.inputs import Settings
     from podium.cluster.kube.connection import Connection
     from podium.framework.config import SchedulerConfig
-    from podium.live.descheduling.work import LiveTurn, Work
+    from podium.live.descheduling.work import Work
     from podium.simulator.rebalance import Mode
 
 
@@ -35,6 +35,7 @@ def live(
 async def _live(
     settings: "Settings", policy: str, mode: "Mode", url: str | None, output: str, flags: dict[str, Any]
 ) -> int:
+    from podium.cli.deschedule import show
     from podium.cluster.kube.connect import connect
     from podium.live.descheduling.work import deschedule
 
@@ -54,9 +55,9 @@ async def _live(
     for warning in [*warnings, *settings.config.warnings]:
         say(f"warning: {warning}")
     endless = work.interval is not None and work.cycles is None
-    done = await deschedule(work, (lambda turn: _print([turn], output)) if endless else None)
+    done = await deschedule(work, (lambda turn: show([turn], output)) if endless else None)
     if not endless:
-        _print(done.turns, output)
+        show(done, output)
     return 0
 
 
@@ -97,16 +98,3 @@ async def work_of(
         **rest,
     )
     return work, [*loaded.warnings, *mismatch(loaded, config)]
-
-
-def _print(turns: "list[LiveTurn]", output: str) -> None:
-    from podium.simulator.rebalance_answer import answer
-
-    found = answer(turns)
-    if output == "json":
-        print_json(with_notes(found, (), ()))
-        return
-    from podium.cli.deschedule_table import tables
-
-    for item in tables(found):
-        console().print(item)

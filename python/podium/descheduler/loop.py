@@ -18,6 +18,7 @@ from podium.descheduler.guard.memory import Memory
 from podium.descheduler.guard.meter import meter
 from podium.descheduler.guard.planner import Asked, Planner
 from podium.descheduler.limits import Limits
+from podium.descheduler.nodereport import NodeReport
 from podium.descheduler.policy.load import LoadedPolicy
 from podium.descheduler.policy.selector import parse_selector
 from podium.descheduler.ports import Evictions, WhatIf
@@ -37,6 +38,14 @@ class Cycle:
     blocked: Sequence[Blocked] = ()
     failures: Sequence[Failure] = ()
     skipped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One cycle, and how the nodes stood: in a simulation once its pods had landed, live before it."""
+
+    cycle: Cycle
+    nodes: Sequence[NodeReport]
 
 
 class Descheduler:

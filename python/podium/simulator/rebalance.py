@@ -4,7 +4,7 @@ A cycle of the descheduler sees the cluster as it is; when it is over, evicted p
 controllers have made new ones, the scheduler places those, and what the metrics say follows them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -13,8 +13,8 @@ from podium.api.manifest import Manifest
 from podium.cluster.port import Applied, Removed
 from podium.cluster.simulated import SimulatedCluster
 from podium.descheduler.framework import PluginType
-from podium.descheduler.loop import Cycle, Descheduler
-from podium.descheduler.nodereport import NodeReport, report
+from podium.descheduler.loop import Cycle, Descheduler, Turn
+from podium.descheduler.nodereport import report
 from podium.descheduler.policy.load import LoadedPolicy
 from podium.descheduler.policy.model import PROMETHEUS
 from podium.descheduler.ports import PrometheusClient
@@ -58,14 +58,6 @@ class Options:
     interval: int = INTERVAL
     mode: Mode = "compat"
     prometheus_url: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """One cycle and the nodes once its pods have landed."""
-
-    cycle: Cycle
-    nodes: Sequence[NodeReport]
 
 
 @dataclass(slots=True)

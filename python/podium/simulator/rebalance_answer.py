@@ -1,24 +1,12 @@
 """The JSON of ``podium deschedule``."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from podium.descheduler.evictor import Blocked, Evicted
-from podium.descheduler.loop import Cycle
+from podium.descheduler.loop import Turn
 from podium.descheduler.nodereport import NodeReport
 from podium.simulator.run import name_of
-
-
-class Turn(Protocol):
-    """One cycle of the simulator or of the live descheduler."""
-
-    @property
-    def cycle(self) -> Cycle:
-        """What it did."""
-
-    @property
-    def nodes(self) -> Sequence[NodeReport]:
-        """How the nodes stood: after it in the simulator, before it live."""
 
 
 def answer(turns: Sequence[Turn]) -> dict[str, Any]:

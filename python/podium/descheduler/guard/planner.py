@@ -9,7 +9,6 @@ not fit into it has its turn in the next cycle.
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -21,25 +20,18 @@ from podium.descheduler.guard.judging import Judge, Plugin
 from podium.descheduler.guard.ledger import Before, Ledger
 from podium.descheduler.guard.levels import Meter
 from podium.descheduler.guard.memory import Memory
-from podium.descheduler.guard.objective import ALL_MADE, BETTER, PROPOSED
+from podium.descheduler.guard.objective import ALL_MADE, BETTER
 from podium.descheduler.guard.order import best_first
-from podium.descheduler.guard.reasons import FULL, RECENT, UNKNOWN_LOAD, NotBetterError, PlanFullError
+from podium.descheduler.guard.questions import Questions
+from podium.descheduler.guard.reasons import FULL, RECENT, UNKNOWN_LOAD, NotBetterError
 from podium.descheduler.guard.variants import improve
-from podium.descheduler.guard.workload import likeness
 from podium.descheduler.limits import Cuts
 from podium.descheduler.ports import EvictionRefusedError, WhatIf
-from podium.descheduler.shapes import Shape, is_active
+from podium.descheduler.shapes import is_active
 from podium.descheduler.world import World
 
 #: Times that the whole plan is asked for again after moves were dropped; then it is halved.
 _ROUNDS: Final = 8
-
-#: The most moves of one plan, and the most pods that the scheduler is asked about for it.
-MOST_MOVES: Final = 300
-MOST_QUESTIONS: Final = 600
-
-Kind = tuple[str, str, bytes, tuple[float, ...]]
-"""Plugin, node, what pods have in common that are alike, their load; or plugin and gang."""
 
 Dropped = list[tuple[Evicted, NotBetterError]]
 
@@ -97,12 +89,8 @@ class Planner:
         self._before = Before(world, nodes)
         self._ledger = Ledger(self._before, meter)
         self._others: dict[str, dict[str, Evicted]] = defaultdict(dict)
-        self._questions = 0
-        self._refused: dict[Kind, tuple[str, str]] = {}
-        self._gains: dict[Kind, float] = {}
-        self._alike: dict[Shape, bytes] = {}
-        self._is_full = False
-        self._parts = {turn: (at + 1) / len(asked.turns) for at, turn in enumerate(asked.turns)}
+        self._questions = Questions(world, meter, whatif, self._judge, asked.turns)
+        self._does_not_hold = False
 
     def company(self, wanted: Evicted) -> Sequence[Evicted]:
         """Return who goes with a pod, itself first; raises NotBetterError if they cannot."""
@@ -122,10 +110,9 @@ class Planner:
             return company
         self._precheck(company)
         self._budgets.check_all(pods)
-        destinations = self._ask(company)
+        destinations = self._questions.ask(company, self._ledger, len(self._planned))
         self._budgets.take_all(pods)
-        self._refused.clear()
-        self._gains.clear()
+        self._questions.moved()
         moves = [replace(item, destination=node) for item, node in zip(company, destinations, strict=True)]
         for item, node in zip(company, destinations, strict=True):
             self._ledger.move(item.pod, node)
@@ -133,82 +120,22 @@ class Planner:
         self._planned += moves
         return moves
 
-    def _ask(self, company: Sequence[Evicted]) -> list[str]:
-        """Ask the scheduler; what it said of a pod's like on the same node holds until the next move."""
-        kind = self._kind(company[0])
-        known = self._refused.get(kind)
-        if known is not None:
-            raise NotBetterError(*known)
-        part, more = self._part(company[0]), len(company) - 1
-        moves, questions = len(self._planned) + more, self._questions + more
-        if questions >= MOST_QUESTIONS * part or moves >= MOST_MOVES * part:
-            self._is_full = True
-            raise PlanFullError("the plan of this cycle has no more room for this plugin")
-        self._questions += len(company)
-        try:
-            landings = self._whatif.move([item.pod for item in company])
-            return self._judge.destinations(company, landings, self._ledger, PROPOSED)
-        except NotBetterError as reason:
-            self._whatif.undo()
-            self._refused[kind] = (str(reason), reason.why)
-            raise
-
     def gain(self, wanted: Evicted) -> float | None:
-        """Ask what a move would gain now, and take it back; None if it does not pass.
-
-        Half of the questions are kept for moves that are made: beyond that, the promise stands in.
-        """
+        """Ask what a move would gain now, and take it back; None if it does not pass."""
         try:
             company = self.company(wanted)
             self._precheck(company)
             self._budgets.check_all([item.pod for item in company])
             self._note(company)
-            kind = self._kind(company[0])
-            if kind in self._refused:
-                return None
-            known = self._gains.get(kind)
-            if known is not None:
-                return known
-            if self._questions >= MOST_QUESTIONS * self._part(wanted) / 2:
-                return self.promise(wanted.pod)
-            destinations = self._ask(company)
+            return self._questions.gain(company, self._ledger, len(self._planned))
         except EvictionRefusedError:
             return None
-        self._whatif.undo()
-        found = self._gains[kind] = self._worth(company, destinations)
-        return found
-
-    def _worth(self, company: Sequence[Evicted], destinations: Sequence[str]) -> float:
-        """Return what moves are worth, for each pod that goes."""
-        load, pod = self._ledger.load, company[0].pod
-        if len(company) == 1:
-            there = self._ledger.node(destinations[0])
-            return load.worth(load.gains(pod, self._ledger.node(pod.spec.node_name), there) or {})
-        after = copy(self._ledger)
-        for item, node in zip(company, destinations, strict=True):
-            after.move(item.pod, node)
-        return load.worth(after.load.gained(load)) / len(company)
 
     def _note(self, company: Sequence[Evicted]) -> None:
         """Note a pod that could have been taken, in no gang, and on which no budget looks."""
         wanted = company[0]
         if self._gangs.key(wanted.pod) is None and not self._world.budgets(wanted.pod):
             self._others[wanted.pod.spec.node_name].setdefault(wanted.pod.metadata.uid, wanted)
-
-    def _part(self, wanted: Evicted) -> float:
-        return self._parts.get((wanted.profile, wanted.plugin), 1.0)
-
-    def _kind(self, wanted: Evicted) -> Kind:
-        """Return what is equal for pods of which the same may be said: alike, of one node, of one load."""
-        if wanted.gang:
-            return wanted.plugin, wanted.gang, b"", ()
-        pod = wanted.pod
-        load = self._meter.of_pod(pod, self._ledger.node(pod.spec.node_name)) or {}
-        shape = self._world.shape(pod)
-        alike = self._alike.get(shape)
-        if alike is None:
-            alike = self._alike[shape] = likeness(pod)
-        return wanted.plugin, pod.spec.node_name, alike, tuple(load.values())
 
     def _precheck(self, company: Sequence[Evicted]) -> None:
         for item in company:
@@ -237,7 +164,7 @@ class Planner:
             left = [item for company in going[: len(going) // 2] for item in company]
             late = [item for company in going[len(going) // 2 :] for item in company]
             dropped += [(item, NotBetterError(text, FULL)) for item in late]
-            self._is_full = True
+            self._does_not_hold = True
         return [], dropped
 
     def _deviation(self, plan: Sequence[Evicted]) -> float:
@@ -278,6 +205,6 @@ class Planner:
 
     def remember(self, done: Iterable[Evicted], cuts: Cuts) -> None:
         """Note what was really evicted, and where limits and budgets ended the work."""
-        cuts.everywhere = cuts.everywhere or self._is_full
+        cuts.everywhere = cuts.everywhere or self._questions.is_full or self._does_not_hold
         moved = [(item.pod, item.destination) for item in done if item.destination is not None]
         self._memory.remember(moved, cuts, self._world.now)

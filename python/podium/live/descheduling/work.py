@@ -10,7 +10,7 @@ import contextlib
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from podium.api import BY_NAME, Kind, Node, Object, Pod, PodDisruptionBudget
@@ -21,8 +21,8 @@ from podium.cluster.kube.lease import Election, Elector
 from podium.cluster.kube.listing import list_kind
 from podium.cluster.kube.pace import TokenBucket
 from podium.descheduler.framework import PluginType
-from podium.descheduler.loop import Cycle, Descheduler
-from podium.descheduler.nodereport import NodeReport, report
+from podium.descheduler.loop import Descheduler, Turn
+from podium.descheduler.nodereport import report
 from podium.descheduler.policy.load import LoadedPolicy
 from podium.descheduler.policy.model import PROMETHEUS
 from podium.descheduler.ports import PrometheusClient, WhatIf
@@ -83,22 +83,7 @@ class Work:
     burst: int = 100
 
 
-@dataclass(frozen=True, slots=True)
-class LiveTurn:
-    """One cycle, and how the nodes stood before it."""
-
-    cycle: Cycle
-    nodes: Sequence[NodeReport]
-
-
-@dataclass(slots=True)
-class Done:
-    """What was done."""
-
-    turns: list[LiveTurn] = field(default_factory=list)
-
-
-async def deschedule(work: Work, told: Callable[[LiveTurn], None] | None = None) -> Done:
+async def deschedule(work: Work, told: Callable[[Turn], None] | None = None) -> list[Turn]:
     """Run the cycles; ``told`` hears of each one when it is over, which an endless run does not keep.
 
     Raises:
@@ -142,7 +127,7 @@ async def _lease(client: KubeClient) -> AsyncIterator[None]:
 
 
 class _Life:
-    def __init__(self, work: Work, client: KubeClient, told: Callable[[LiveTurn], None] | None) -> None:
+    def __init__(self, work: Work, client: KubeClient, told: Callable[[Turn], None] | None) -> None:
         policy = work.loaded.policy
         self._work = work
         self._client = client
@@ -154,9 +139,9 @@ class _Life:
         self._evictions = LiveEvictions(client, asyncio.get_running_loop(), dry_run=work.dry_run)
         self._descheduler = Descheduler(work.loaded, work.table, self._evictions, sources, work.planning)
 
-    async def run(self) -> Done:
+    async def run(self) -> list[Turn]:
         polling = await self._begin_polling()
-        done = Done()
+        done: list[Turn] = []
         try:
             while True:
                 began = time.monotonic()
@@ -164,8 +149,8 @@ class _Life:
                 if self._told is not None:
                     self._told(turn)
                 if self._work.interval is None or self._work.cycles is not None:
-                    done.turns.append(turn)
-                if self._work.interval is None or len(done.turns) == self._work.cycles:
+                    done.append(turn)
+                if self._work.interval is None or len(done) == self._work.cycles:
                     return done
                 left = self._work.interval / SECOND - (time.monotonic() - began)
                 await asyncio.sleep(max(left, 0.0))
@@ -189,7 +174,7 @@ class _Life:
                 await asyncio.sleep(POLL / SECOND)
         return polling
 
-    async def _turn(self) -> LiveTurn:
+    async def _turn(self) -> Turn:
         objects: list[Object] = []
         for kind in KINDS:
             objects += await list_kind(self._client, kind)
@@ -197,7 +182,7 @@ class _Life:
             await self._load.read_pods()
         return await asyncio.to_thread(self._cycle, objects)
 
-    def _cycle(self, objects: Sequence[Object]) -> LiveTurn:
+    def _cycle(self, objects: Sequence[Object]) -> Turn:
         now = time.time_ns()
         world = World(objects, now, self._shapes)
         self._evictions.begin((x for x in objects if isinstance(x, PodDisruptionBudget)), world)
@@ -214,4 +199,4 @@ class _Life:
             meta = item.pod.metadata
             where = f"{meta.namespace}/{meta.name} from {item.pod.spec.node_name}"
             log.info("%s: %s, strategy %s, profile %s", what, where, item.plugin, item.profile)
-        return LiveTurn(cycle, nodes)
+        return Turn(cycle, nodes)
