@@ -189,3 +189,32 @@ def test_as_part_of_the_scheduler(crowded: Api, policy: Path):
         eventually(lambda: "next" in crowded.placements(), what="a placement beside them")
         assert running.stop() == 0
     assert crowded.events("LowNodeUtilization")
+
+
+def _runs(api: Api, body: dict[str, Any]) -> None:
+    api.create(PODS, body)
+    status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+    path = f"{PODS}/{body['metadata']['name']}/status"
+    api.request("PATCH", path, {"status": status}, "application/merge-patch+json")
+
+
+@pytest.mark.parametrize(("allowed", "moved"), [(3, 0), (4, 4)])
+def test_a_gang_goes_as_a_whole_or_stays(api: Api, tmp_path: Path, allowed: int, moved: int):
+    """Declared by a PodGroup of the API server's own; the budget lets all members go, or one too few."""
+    api.nodes(3)
+    spec = {"schedulingPolicy": {"gang": {"minCount": 4}}}
+    group = {"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "metadata": {"name": "g"}}
+    api.create("/apis/scheduling.k8s.io/v1beta1/namespaces/default/podgroups", {**group, "spec": spec})
+    _runs(api, pod("fixed", requests={"cpu": "2"}, labels={"app": "b"}, nodeName="node-0000"))
+    for number in range(4):
+        member = {"nodeName": "node-0000", "schedulingGroup": {"podGroupName": "g"}}
+        body = pod(f"m-{number}", requests={"cpu": "1200m"}, **member)
+        body["metadata"]["ownerReferences"] = [OWNER]
+        _runs(api, body)
+    budget(api, allowed)
+    (tmp_path / "policy.yaml").write_text(POLICY.replace("maxNoOfPodsToEvictPerNode: 3\n", ""))
+    answer = deschedule(api, tmp_path / "policy.yaml", "--mode", "guarded")
+    assert len(answer["evictions"]) == moved
+    assert {item["destination"] for item in answer["evictions"]} <= {"node-0001", "node-0002"}
+    assert {item["why"] for item in answer["blocked"]} == (set() if moved else {"pdb"})
+    assert left(api) == 5 - moved

@@ -108,6 +108,7 @@ def command(
 ) -> int | None:
     """Run the cycles and print what was evicted."""
     from podium.api.manifest import Note
+    from podium.collector import spare_what_is_there
     from podium.descheduler.table import installed
     from podium.simulator.rebalance import INTERVAL, Options, rebalance
 
@@ -122,6 +123,7 @@ def command(
     cycles, interval = flags["cycles"] or 1, flags["interval"]
     with progress("reading", None):
         manifest = cluster.load(cluster.read())
+    spare_what_is_there()
     table = installed()
     loaded = _load(policy_file, manifest, table)
     options = Options(

@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol
 from podium.api import BY_NAME, Kind, Node, Object, Pod, PodDisruptionBudget
 from podium.cluster.kube.client import KubeClient
 from podium.cluster.kube.connection import Connection
-from podium.cluster.kube.kinds import ALWAYS
+from podium.cluster.kube.kinds import ALWAYS, OPTIONAL
 from podium.cluster.kube.lease import Election, Elector
 from podium.cluster.kube.listing import list_kind
 from podium.cluster.kube.pace import TokenBucket
@@ -30,13 +30,19 @@ from podium.descheduler.profile import Sources
 from podium.descheduler.shapes import Shapes
 from podium.descheduler.smoothing import POLL
 from podium.descheduler.world import SECOND, World
-from podium.errors import LostLease
+from podium.errors import ApiError, LostLease
 from podium.live.descheduling.evictions import LiveEvictions
 from podium.live.descheduling.load import HELD, LiveLoad
 
 log = logging.getLogger("podium.descheduler")
 
 KINDS: Final[Sequence[Kind]] = (BY_NAME["scheduling.k8s.io/v1", "PriorityClass"], *ALWAYS)
+
+#: What declares gangs, which the scheduler that is asked must know of.
+GROUPS: Final[Sequence[Kind]] = [kind for kind in OPTIONAL if kind.name == "PodGroup"]
+
+#: What a server answers that does not know a kind, or does not show it to everybody.
+_HIDDEN: Final = (403, 404)
 
 #: As upstream elects: one leader per cluster, slow to give up.
 ELECTION: Final = Election(
@@ -178,9 +184,20 @@ class _Life:
         objects: list[Object] = []
         for kind in KINDS:
             objects += await list_kind(self._client, kind)
+        for kind in GROUPS if self._work.planning is not None else ():
+            objects += await self._list_if_served(kind)
         if self._load is not None:
             await self._load.read_pods()
         return await asyncio.to_thread(self._cycle, objects)
+
+    async def _list_if_served(self, kind: Kind) -> Sequence[Object]:
+        """List a kind that a cluster may lack."""
+        try:
+            return await list_kind(self._client, kind)
+        except ApiError as error:
+            if error.status in _HIDDEN:
+                return ()
+            raise
 
     def _cycle(self, objects: Sequence[Object]) -> Turn:
         now = time.time_ns()
