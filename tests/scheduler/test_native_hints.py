@@ -5,7 +5,7 @@ import random
 import msgspec
 import pytest
 from podium.api import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
-from podium.cluster.port import Applied
+from podium.cluster.port import Applied, Removed
 from podium.framework.config import default_config
 from podium.scheduler.loop import Scheduler
 from podium.scheduler.storage_hints import happened
@@ -76,6 +76,51 @@ CASES = {
 def test_nodes(case):
     pod, before, after, comes_back = CASES[case]
     assert (pool_after(before, pod, after) != "unschedulable") is comes_back
+
+
+def running(name="r", cpu="1", **labels):
+    return make_pod(name).request(cpu=cpu).labels(labels).node("n1")
+
+
+HOST_PORT = plain().host_port(80)
+APART = plain().labels({"app": "a"}).pod_anti_affinity(ZONE, {"app": "b"})
+IN_ZONE = node().labels({ZONE: "z"})
+
+#: Waiting pod, pods on the node, which of these goes, which comes, and whether the pod comes back.
+POD_CASES = {
+    "fit: a pod leaves": (plain().request(cpu="1"), (running(),), "r", None, True),
+    "fit: one comes": (plain().request(cpu="1"), (running(),), None, running("s", "0"), False),
+    "ports: the one that has it leaves": (HOST_PORT, (running().host_port(80),), "r", None, True),
+    "ports: another one leaves": (
+        HOST_PORT,
+        (running().host_port(80), running("s", "0").host_port(81)),
+        "s",
+        None,
+        False,
+    ),
+    "affinity: a matching pod comes": (CLOSE, (), None, running("r", "0", app="b"), True),
+    "affinity: another one comes": (CLOSE, (), None, running("r", "0", app="c"), False),
+    "anti-affinity: the matching pod leaves": (APART, (running(app="b"),), "r", None, True),
+    "anti-affinity: another one leaves": (
+        APART,
+        (running(app="b"), running("s", "0", app="c")),
+        "s",
+        None,
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", POD_CASES)
+def test_pods_on_nodes(case):
+    pod, on_node, goes, comes, comes_back = POD_CASES[case]
+    pods = {each.build().metadata.name: each.build() for each in on_node}
+    made = scheduler_with(IN_ZONE.build(), *pods.values(), pod.build())
+    handle = made.state.entry(pod.build().metadata.uid).handle
+    assert made.engine.pool(handle) == "unschedulable"
+    event = Applied(comes.build()) if goes is None else Removed(pods[goes])
+    made.step([event], 60 * 10**9, limit=0)
+    assert (made.engine.pool(handle) != "unschedulable") is comes_back
 
 
 def claim(name, namespace="default"):

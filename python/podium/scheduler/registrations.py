@@ -46,7 +46,11 @@ NATIVE_EVENTS: Final[dict[str, tuple[ClusterEvent, ...]]] = {
         _own(Action.UPDATE_POD_SCALE_DOWN),
         _node(Action.ADD | Action.UPDATE_NODE_ALLOCATABLE),
     ),
-    "VolumeRestrictions": (_assigned(Action.DELETE), _node(Action.ADD), _CLAIM_CHANGED),
+    "VolumeRestrictions": (
+        _assigned(Action.DELETE),
+        _node(Action.ADD),
+        ClusterEvent(Resource.PERSISTENT_VOLUME_CLAIM, Action.ADD),
+    ),
     "NodeVolumeLimits": (
         ClusterEvent(Resource.CSI_NODE, _CHANGED),
         ClusterEvent(Resource.CSI_DRIVER, _CHANGED | Action.DELETE),

@@ -92,7 +92,10 @@ class BindingRunner:
     def pre_flight(self, state: CycleState, pod: Pod, node_name: str) -> Status:
         """Ask which PreBind plugins have work: success if any, SKIP if none; sets ``state.skip_pre_bind``."""
         members = self.members.at("preBind", state)
-        if all(member.also is None for member in members):
+        for member in members:
+            if member.also is not None:
+                break
+        else:
             state.skip_pre_bind = state.parallel_pre_bind = _NOBODY
             return SUCCESS if members else _ALL_SKIP
         skipped, parallel = set(), set()

@@ -48,6 +48,7 @@ class PreFilterOutcome:
 
 
 _ALL_NODES: Final = PreFilterOutcome()
+_NOBODY: Final[frozenset[str]] = frozenset()
 
 
 @dataclass(slots=True)
@@ -107,6 +108,13 @@ class PreFilterRunner:
         A native plugin without an answer succeeded. Sets ``state.skip_filter``.
         """
         own = self.members.at("preFilter", state)
+        if not native and len(own) == 1:
+            # Most pods: one plugin, which has nothing to say.
+            step = self._ask(own[0], state, pod, nodes)
+            if step is _NOTHING_TO_SAY:
+                state.skip_filter = _NOBODY
+                return _ALL_NODES
+            native, own = {own[0].name: step}, ()
         fold = _Fold()
         outcome = None
         for name, member in self._having_a_say(own, native):
