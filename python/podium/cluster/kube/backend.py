@@ -125,6 +125,7 @@ class KubeCluster:
             if isinstance(action, Bind):
                 for uid, node in zip(action.uids, action.nodes, strict=True):
                     self._binding += 1
+                    self.status.drop(uid)
                     self._start(self._bind(uid, node))
             elif isinstance(action, BindVolumes):
                 self._start(self._bind_volumes(action))
@@ -168,6 +169,7 @@ class KubeCluster:
 
     async def settle(self, seconds: float) -> bool:
         """Wait until all requests have been answered, at most so long; returns whether they have."""
+        self.status.hurry()
         if self._tasks:
             await asyncio.wait([*self._tasks], timeout=seconds)
         return not self._tasks

@@ -1,8 +1,11 @@
 """Changes pods: the PodScheduled condition and nomination, preemption, and the Eviction subresource."""
 
+import asyncio
+import contextlib
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from podium.api import BY_TYPE, Condition, Pod
 from podium.cluster.kube.client import STRATEGIC, KubeClient, path_of
@@ -13,26 +16,48 @@ from podium.errors import ApiError, Unreachable
 _PODS: Final = BY_TYPE[Pod]
 _NOT_FOUND, _CONFLICT = 404, 409
 
+#: Seconds between two words about one pod that differ in nothing but the text. In a busy cluster the numbers
+#: in it change all the time, for every pod that waits.
+_REST: Final = 5.0
+
+
+class _Written(NamedTuple):
+    """What was last said of a pod, and when."""
+
+    reason: str
+    message: str
+    nominated: str | None
+    at: float
+
 
 class StatusWriter:
     """Writes why a pod is pending. A newer word about a pod replaces one that has not been sent yet.
+
+    A new reason or nomination is sent at once, another text only some time after the last.
 
     Args:
         client: sends.
         seen: returns a pod as the watch last showed it, None if it is gone.
         log: hears of what could not be written.
+        rest: the least seconds between two texts.
 
     """
 
     def __init__(
-        self, client: KubeClient, seen: Callable[[str], Pod | None], log: Callable[[str], None]
+        self,
+        client: KubeClient,
+        seen: Callable[[str], Pod | None],
+        log: Callable[[str], None],
+        rest: float = _REST,
     ) -> None:
         self._client = client
         self._seen = seen
         self._log = log
+        self._rest = rest
         self._next: dict[str, PatchStatus] = {}
-        self._written: dict[str, tuple[str, str, str | None]] = {}
+        self._written: dict[str, _Written] = {}
         self._running: set[str] = set()
+        self._resting: dict[str, asyncio.Event] = {}
 
     @property
     def unwritten(self) -> int:
@@ -45,26 +70,63 @@ class StatusWriter:
         if waiting is not None and action.nominated is None:
             action = PatchStatus(action.uid, action.reason, action.message, waiting.nominated)
         self._next[action.uid] = action
+        resting = self._resting.get(action.uid)
+        if resting is not None and not self._can_wait(action):
+            resting.set()
         return action.uid not in self._running
+
+    def drop(self, uid: str) -> None:
+        """Leave unsaid what waits to be said of a pod: it has been given a node since."""
+        self._next.pop(uid, None)
+
+    def hurry(self) -> None:
+        """Send what waits, from now on without rests: the process is about to end."""
+        self._rest = 0.0
+        for resting in self._resting.values():
+            resting.set()
+
+    def _can_wait(self, action: PatchStatus) -> bool:
+        said = self._written.get(action.uid)
+        if said is None or said.reason != action.reason:
+            return False
+        return action.nominated is None or action.nominated == said.nominated
 
     async def run(self, uid: str) -> None:
         """Send what is to be said of a pod until nothing is left."""
         self._running.add(uid)
         try:
-            while (action := self._next.pop(uid, None)) is not None:
-                pod = self._seen(uid)
+            while uid in self._next:
+                await self._pause(uid)
+                action, pod = self._next.pop(uid, None), self._seen(uid)
+                if action is None:
+                    return
                 patch = None if pod is None else self._patch(pod, action)
                 if pod is None or patch is None:
                     continue
                 if await self._send(pod, patch) and self._seen(uid) is not None:
-                    self._written[uid] = (action.reason, action.message, action.nominated)
+                    self._written[uid] = _Written(
+                        action.reason, action.message, action.nominated, time.monotonic()
+                    )
         finally:
             self._running.discard(uid)
+
+    async def _pause(self, uid: str) -> None:
+        """Let newer words replace the one that waits, until it is time or one comes that cannot wait."""
+        said = self._written.get(uid)
+        if said is None or not self._can_wait(self._next[uid]):
+            return
+        resting = self._resting[uid] = asyncio.Event()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(said.at + self._rest - time.monotonic()):
+                await resting.wait()
+        del self._resting[uid]
 
     def forget(self, uid: str) -> None:
         """Hear that a pod is gone."""
         self._written.pop(uid, None)
         self._next.pop(uid, None)
+        if (resting := self._resting.get(uid)) is not None:
+            resting.set()
 
     def _patch(self, pod: Pod, action: PatchStatus) -> dict[str, Any] | None:
         """Return a strategic merge patch, None where it would change nothing."""
@@ -73,7 +135,7 @@ class StatusWriter:
         said = self._written.get(action.uid)
         old = next((c for c in pod.status.conditions if c.type == "PodScheduled"), Condition())
         same = (old.status, old.reason, old.message) == ("False", action.reason, action.message)
-        same = same or (said is not None and said[:2] == (action.reason, action.message))
+        same = same or (said is not None and (said.reason, said.message) == (action.reason, action.message))
         nominated = action.nominated
         stands = nominated is None or nominated == pod.status.nominated_node_name
         if same and stands:
