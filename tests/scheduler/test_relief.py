@@ -9,7 +9,7 @@ from podium.api.objects.policy import (
     PodDisruptionBudgetSpec,
     PodDisruptionBudgetStatus,
 )
-from podium.cluster.port import Applied, Preempt, Removed
+from podium.cluster.port import Applied, Evict, Preempt, Removed
 from podium.cluster.simulated import SECOND
 from podium.testing import make_pod
 
@@ -25,7 +25,7 @@ class Cluster(World):
 
     def tell(self, *events, limit=None):
         actions = self.bind(self.scheduler.step(events, self.now, limit))
-        while victims := [action.victim for action in actions if isinstance(action, Preempt)]:
+        while victims := [gone for action in actions if (gone := _leaves(action)) is not None]:
             self.evicted += [victim.metadata.name for victim in victims]
             self.now += SECOND
             actions = self.bind(self.scheduler.step(map(Removed, victims), self.now))
@@ -34,6 +34,13 @@ class Cluster(World):
     def end(self, *names):
         entries = {entry.pod.metadata.name: entry for entry in self.scheduler.state.entries()}
         return self.tell(*(Removed(entries[name].pod) for name in names))
+
+
+def _leaves(action):
+    """Return who is to leave: a victim, or a member of a gang that is rolled back."""
+    if isinstance(action, Preempt):
+        return action.victim
+    return action.pod if isinstance(action, Evict) else None
 
 
 def test_everybody_waits_for_a_bounded_time():
