@@ -87,3 +87,61 @@ def test_a_cycle_starts_from_nothing():
     shared.start_cycle()
     assert shared.log.evicted == []
     assert shared.evict(World(items, NOW), Evicted(items[1], "P", "p"), "") is Outcome.EVICTED
+
+
+class Together:
+    """A guard of which everybody goes in one gang."""
+
+    def __init__(self, company):
+        self._company = company
+        self.done = None
+
+    def company(self, _):
+        return self._company
+
+    def consider(self, company):
+        return company
+
+    def settle(self):
+        return self._company, ()
+
+    def remember(self, done, _):
+        self.done = done
+
+
+class Rehearsing(Refusing):
+    def __init__(self, names=(), rehearsed=()):
+        super().__init__(set(names))
+        self.rehearsed = set(rehearsed)
+        self.sent = []
+
+    def rehearse(self, evictions):
+        for item in evictions:
+            if item.pod.metadata.name in self.rehearsed:
+                raise EvictionRefusedError("no", why="pdb")
+
+    def evict(self, eviction):
+        super().evict(eviction)
+        self.sent.append(eviction.pod.metadata.name)
+
+
+@pytest.mark.parametrize(
+    ("api", "sent", "why"),
+    [
+        (Rehearsing(), ["p0", "p1", "p2"], set()),
+        (Rehearsing(rehearsed=["p2"]), [], {"pdb"}),
+        (Rehearsing(names=["p1"]), ["p0"], {"pdb"}),
+    ],
+)
+def test_a_gang_is_sent_as_a_whole_or_not_at_all(api, sent, why):
+    """Whoever is refused although nothing spoke against it keeps at least those that come after."""
+    items = pods(("a", "x"), ("b", "x"), ("c", "x"))
+    company = [Evicted(pod, "P", "p", "there", "x/g") for pod in items]
+    shared, world, guard = PodEvictor(api, Limits()), World(items, NOW), Together(company)
+    shared.start_cycle(guard)
+    assert [shared.evict(world, Evicted(pod, "P", "p"), "") for pod in items] == [Outcome.EVICTED] * 3
+    shared.finish()
+    assert api.sent == sent
+    assert [item.pod.metadata.name for item in guard.done] == sent
+    assert {item.why for item in shared.log.blocked} == why
+    assert len(shared.log.blocked) == len(items) - len(sent)

@@ -135,7 +135,7 @@ class PodEvictor:
         limited = self._counts.exceeded([item.pod for item in company])
         if limited is not None:
             self.cuts.note(wanted.pod, limited)
-            text = f"gang {wanted.gang or company[0].gang} of {len(company)}: {TEXTS[limited]}"
+            text = f"gang {company[0].gang} of {len(company)}: {TEXTS[limited]}"
             raise EvictionRefusedError(text, why="limit")
         return company
 
