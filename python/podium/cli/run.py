@@ -130,6 +130,7 @@ def command(**flags: Any) -> int:
     from podium.api.features import parse_gates
     from podium.cluster.kube.connect import connect
     from podium.live import app, logs
+    from podium.live.event_loop import run_loop
 
     gates = parse_gates(flags["feature_gates"])
     config = _config(flags, gates)
@@ -152,7 +153,7 @@ def command(**flags: Any) -> int:
         descheduling=_descheduling(connection, config, flags),
     )
     try:
-        ended = asyncio.run(app.run(job))
+        ended = run_loop(app.run(job))
     except LostLease as error:
         say(f"podium: {error}")
         return 1

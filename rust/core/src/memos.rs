@@ -14,10 +14,10 @@ use std::sync::Arc;
 pub const DEFAULT_BUDGET: usize = 1 << 30;
 
 /// Templates whose class is remembered; beyond that the table starts afresh.
-const TEMPLATES: usize = 1 << 13;
+const TEMPLATES: usize = 1 << 11;
 
 /// Classes that have a number; beyond that all starts afresh.
-const CLASSES: usize = 1 << 14;
+const CLASSES: usize = 1 << 13;
 
 /// Pods between two looks for memos that are of no use any more.
 const ROUND: u64 = 1 << 10;

@@ -13,8 +13,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 
-/// Prototypes kept; beyond that the table starts afresh. Most are of pods that are gone.
-const PROTOTYPES: usize = 1 << 13;
+/// Bytes of JSON by which prototypes are kept; beyond that the table starts afresh. Most are of pods that
+/// are gone, and a prototype takes about as much as its JSON.
+const PROTOTYPES: usize = 3 << 20;
 
 /// A pod's JSON in parts; `status` may be empty.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +29,8 @@ pub struct PodParts<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Prototypes {
     known: FxHashMap<Box<[u8]>, (Pod, bool)>,
+    /// Bytes of JSON in `known`.
+    size: usize,
 }
 
 impl<'a> PodParts<'a> {
@@ -138,12 +141,13 @@ impl Snapshot {
     }
 
     fn keep_prototype(&mut self, key: Box<[u8]>, record: &Pod, ended: bool) {
-        if self.prototypes.known.len() >= PROTOTYPES {
-            for (_, (prototype, _)) in std::mem::take(&mut self.prototypes.known) {
+        if self.prototypes.size >= PROTOTYPES {
+            for (_, (prototype, _)) in std::mem::take(&mut self.prototypes).known {
                 self.peers.leave(prototype.peer);
             }
         }
         self.peers.join_again(record.peer);
+        self.prototypes.size += key.len();
         self.prototypes.known.insert(key, (record.clone(), ended));
     }
 
