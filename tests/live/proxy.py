@@ -58,6 +58,8 @@ class Proxy:
     def _run(self) -> None:
         self._loop.run_until_complete(self._main())
         self._loop.run_until_complete(_cancel_the_rest())
+        # Connections are closed by the loop in its next rounds, not at once.
+        self._loop.run_until_complete(asyncio.sleep(0.25))
         self._loop.close()
 
     async def _main(self) -> None:
@@ -76,6 +78,8 @@ class Proxy:
             self._ready.set()
             await self._stopping.wait()
             await runner.cleanup()
+            # Before the session ends: what they hold of it is given back while it can still close it.
+            await _cancel_the_rest()
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         faults = self.faults
