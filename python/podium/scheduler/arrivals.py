@@ -75,7 +75,7 @@ class Arrivals:
         handles = np.empty(len(accepted), dtype=np.uint32)
         first = [accepted[place] for place in leaders]
         if leaders:
-            handles[leaders] = self._add_leaders(first)
+            handles[leaders] = self._add_whole(first, self.encoded)
             self._engine.keep_examples(handles[leaders][kept])
         if followers:
             like = np.asarray(examples, dtype=np.uint32)
@@ -87,12 +87,7 @@ class Arrivals:
 
     def add_bound(self, pods: Sequence[Pod]) -> list[int]:
         """Put pods into the core that are on nodes already; returns their handles, in order."""
-        encode = self._encode
-        handles: list[int] = self._engine.add_pods(
-            [encode(pod.metadata) for pod in pods],
-            [encode(pod.spec) for pod in pods],
-            [encode(pod.status) for pod in pods],
-        ).tolist()
+        handles: list[int] = self._add_whole(pods, self._encode).tolist()
         return handles
 
     def _forget(self) -> None:
@@ -119,11 +114,11 @@ class Arrivals:
             self._encode(pod.status),
         )
 
-    def _add_leaders(self, pods: Sequence[Pod]) -> NDArray[np.uint32]:
+    def _add_whole(self, pods: Sequence[Pod], encode_spec: Callable[[PodSpec], bytes]) -> NDArray[np.uint32]:
         encode = self._encode
         return self._engine.add_pods(
             [encode(pod.metadata) for pod in pods],
-            [self.encoded(pod.spec) for pod in pods],
+            [encode_spec(pod.spec) for pod in pods],
             [encode(pod.status) for pod in pods],
         )
 

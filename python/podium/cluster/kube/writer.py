@@ -76,8 +76,10 @@ class StatusWriter:
         return action.uid not in self._running
 
     def drop(self, uid: str) -> None:
-        """Leave unsaid what waits to be said of a pod: it has been given a node since."""
+        """Leave unsaid what waits to be said of a pod: it has been given a node since, or is gone."""
         self._next.pop(uid, None)
+        if (resting := self._resting.get(uid)) is not None:
+            resting.set()
 
     def hurry(self) -> None:
         """Send what waits, from now on without rests: the process is about to end."""
@@ -124,9 +126,7 @@ class StatusWriter:
     def forget(self, uid: str) -> None:
         """Hear that a pod is gone."""
         self._written.pop(uid, None)
-        self._next.pop(uid, None)
-        if (resting := self._resting.get(uid)) is not None:
-            resting.set()
+        self.drop(uid)
 
     def _patch(self, pod: Pod, action: PatchStatus) -> dict[str, Any] | None:
         """Return a strategic merge patch, None where it would change nothing."""
