@@ -67,8 +67,14 @@ pub struct ChangeLog {
     worlds: u64,
 }
 
-/// Readers further behind than this rebuild instead.
-const KEEP: usize = 1 << 16;
+/// How many changes are kept at least where no cycle comes; readers further behind rebuild instead.
+const UNREAD: usize = 1 << 16;
+
+/// How many changes readers follow at most: with more than one for each row, making anew costs less.
+/// The more are kept, the longer do templates of pods that are gone.
+const fn worth_following(rows: usize) -> usize {
+    rows + 1024
+}
 
 impl ChangeLog {
     pub fn now(&self) -> Generation {
@@ -97,15 +103,70 @@ impl ChangeLog {
         if crate::mutation::active(change.name()) {
             return;
         }
-        if self.entries.len() >= 2 * KEEP {
-            self.entries.drain(..KEEP);
-            self.base += KEEP as Generation;
+        if self.entries.len() >= 2 * UNREAD {
+            self.keep_last(UNREAD);
         }
         self.worlds += u64::from(matches!(change, Change::World));
         self.entries.push(change);
     }
 
+    /// Lets go of what no reader will follow. Runs once all that every cycle must see has been seen, and
+    /// at twice the size, so that each change is moved once.
+    pub(super) fn let_go(&mut self, rows: usize) {
+        let keep = worth_following(rows);
+        if self.entries.len() >= 2 * keep {
+            self.keep_last(keep);
+            self.entries.shrink_to(2 * keep);
+        }
+    }
+
+    fn keep_last(&mut self, keep: usize) {
+        let gone = self.entries.len().saturating_sub(keep);
+        self.entries.drain(..gone);
+        self.base += gone as Generation;
+    }
+
     pub(super) fn worlds(&self) -> u64 {
         self.worlds
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whoever is behind gets every change it has not seen or none; those that are worth following
+        /// are always had, and never many more.
+        #[test]
+        fn what_is_worth_following_is_kept(
+            steps in prop::collection::vec((0..3000_u32, any::<bool>()), 1..20),
+            rows in 0..2000_usize,
+        ) {
+            let mut log = ChangeLog::default();
+            let mut pushed = 0;
+            for (more, cycle) in steps {
+                for row in pushed..pushed + more {
+                    log.push(Change::Node { row, noted: true });
+                }
+                pushed += more;
+                if cycle {
+                    log.let_go(rows);
+                    prop_assert!(log.entries.len() < 2 * worth_following(rows));
+                }
+                prop_assert_eq!(log.now(), Generation::from(pushed));
+                for behind in [0, 1, worth_following(rows) as u32, pushed] {
+                    let since = pushed - behind.min(pushed);
+                    match log.since(Generation::from(since)) {
+                        Some(changes) => {
+                            let seen = changes.iter().filter_map(Change::row);
+                            prop_assert!(seen.eq(since..pushed));
+                        }
+                        None => prop_assert!(behind as usize > worth_following(rows)),
+                    }
+                }
+            }
+        }
     }
 }

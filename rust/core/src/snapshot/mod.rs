@@ -493,5 +493,6 @@ impl Snapshot {
     pub fn refresh(&mut self) {
         self.refresh_order();
         self.refreeze_images();
+        self.changes.let_go(self.nodes.len());
     }
 }
