@@ -6,6 +6,7 @@
 
 pub mod audit;
 pub mod caller;
+mod classes;
 pub mod csi;
 pub mod cycle;
 pub mod diagnosis;

@@ -77,9 +77,14 @@ impl Memo {
         let filters = self.kept.iter().any(counts);
         let rows = self.verdicts.len();
         match filters || self.scores.iter().any(|scored| counts(&scored.kept)) {
-            true => rows / 4 + 64,
+            true => Self::most_patience(rows),
             false => rows / 32 + 64,
         }
+    }
+
+    /// The most that [`Memo::patience`] comes to.
+    pub fn most_patience(rows: usize) -> usize {
+        rows / 4 + 64
     }
 
     /// Whether a change reaches beyond what the parts can follow.

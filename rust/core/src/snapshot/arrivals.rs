@@ -8,14 +8,9 @@ use crate::intern::Symbol;
 use crate::object;
 use crate::template::{self, Claim, Names, Template};
 use crate::time::parse_rfc3339;
-use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::sync::Arc;
-
-/// Bytes of JSON by which prototypes are kept; beyond that the table starts afresh. Most are of pods that
-/// are gone, and a prototype takes about as much as its JSON.
-const PROTOTYPES: usize = 3 << 20;
 
 /// A pod's JSON in parts; `status` may be empty.
 #[derive(Clone, Copy, Debug)]
@@ -23,14 +18,6 @@ pub struct PodParts<'a> {
     pub metadata: &'a [u8],
     pub spec: &'a [u8],
     pub status: &'a [u8],
-}
-
-/// Compiled pods by everything they say apart from name, uid, node and start, and whether they have ended.
-#[derive(Debug, Default)]
-pub(super) struct Prototypes {
-    known: FxHashMap<Box<[u8]>, (Pod, bool)>,
-    /// Bytes of JSON in `known`.
-    size: usize,
 }
 
 impl<'a> PodParts<'a> {
@@ -84,7 +71,10 @@ impl Snapshot {
     pub fn add_pod_parts(&mut self, parts: PodParts<'_>) -> Result<PodId, serde_json::Error> {
         let own = Identity::read(parts)?;
         let key = own.likeness(parts);
-        if let Some((prototype, ended)) = self.prototypes.known.get(&*key) {
+        for gone in self.prototypes.pod_comes(self.pods.len()) {
+            self.peers.leave(gone.peer);
+        }
+        if let Some((prototype, ended)) = self.prototypes.get(&key) {
             let ended = *ended;
             let record = Pod {
                 template: Arc::clone(&prototype.template),
@@ -102,7 +92,9 @@ impl Snapshot {
         let record = self.record(&source);
         // A generated claim is named after its pod: such pods differ in more than their names.
         if record.claims.iter().all(|claim| !claim.ephemeral) {
-            self.keep_prototype(key.into(), &record, has_ended(&source));
+            self.peers.join_again(record.peer);
+            let known = (record.clone(), has_ended(&source));
+            self.prototypes.keep(key.into(), known);
         }
         Ok(self.insert_pod(record, has_ended(&source)))
     }
@@ -138,17 +130,6 @@ impl Snapshot {
         };
         self.peers.join_again(record.peer);
         self.insert_pod(record, false)
-    }
-
-    fn keep_prototype(&mut self, key: Box<[u8]>, record: &Pod, ended: bool) {
-        if self.prototypes.size >= PROTOTYPES {
-            for (_, (prototype, _)) in std::mem::take(&mut self.prototypes).known {
-                self.peers.leave(prototype.peer);
-            }
-        }
-        self.peers.join_again(record.peer);
-        self.prototypes.size += key.len();
-        self.prototypes.known.insert(key, (record.clone(), ended));
     }
 
     fn insert_pod(&mut self, record: Pod, ended: bool) -> PodId {

@@ -15,6 +15,7 @@ mod order;
 mod owners;
 mod peers;
 mod pods;
+mod prototypes;
 mod rehearsal;
 mod tenants;
 mod told;
@@ -47,9 +48,9 @@ use crate::queue::SYSTEM_CRITICAL;
 use crate::resources::{CPU, MEMORY, ResourceId, ResourceNames};
 use crate::selector::Labels;
 use crate::template::Template;
-use arrivals::Prototypes;
 use nominations::Nominations;
 use order::ZoneKeys;
+use prototypes::Prototypes;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 

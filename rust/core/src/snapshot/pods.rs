@@ -53,6 +53,10 @@ pub struct Pods {
 }
 
 impl Pods {
+    pub(super) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
     pub(super) fn insert(&mut self, pod: Pod) -> PodId {
         if let Some(id) = self.free.pop() {
             self.slots[id.0 as usize] = Some(pod);

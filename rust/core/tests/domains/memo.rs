@@ -177,7 +177,9 @@ fn play(seed: u64, rules: Rules, budget: usize) {
         probes.push(cluster::pod(&mut snap, "", json));
     }
     for _ in 0..STEPS {
-        for _ in 0..1 + dice.roll(3) {
+        // Now and then so much changes that classes are forgotten, and their numbers go to others.
+        let many = if dice.one_in(12) { 80 } else { 0 };
+        for _ in 0..1 + dice.roll(3) + many {
             match dice.roll(7) {
                 0 => equip(&mut snap, &mut dice),
                 1 => nominate(&mut snap, &mut dice),
@@ -185,6 +187,9 @@ fn play(seed: u64, rules: Rules, budget: usize) {
             }
         }
         settle(&mut snap);
+        if many > 0 || dice.one_in(4) {
+            memos.let_go_of_outdated(&snap);
+        }
         probes.retain(|pod| snap.pods.get(*pod).is_some_and(|pod| pod.row.is_none()));
         for pod in probes.clone() {
             if !dice.one_in(3) {
