@@ -16,12 +16,15 @@ class Server:
 
     def __init__(self) -> None:
         self.written: list[Any] = []
+        self.names: set[str] = set()
 
     async def post(self, _path: str, body: Any) -> bytes:
         self.written.append(msgspec.to_builtins(body))
+        self.names.add(body.metadata.name)
         return b"{}"
 
-    async def patch(self, _path: str, body: Any) -> bytes:
+    async def patch(self, path: str, body: Any) -> bytes:
+        assert path.rpartition("/")[2] in self.names, "a patch of what is not there"
         self.written.append(msgspec.to_builtins(body))
         return b"{}"
 
@@ -62,6 +65,19 @@ def test_the_same_word_again_is_a_series():
     first, second = write([failed("a")], [failed("a")])
     assert first["note"] == "a"
     assert second["series"]["count"] == 2
+
+
+def test_a_series_that_began_before_it_was_written_is_written_whole():
+    (event,) = write([failed("a"), failed("a"), failed("a")])
+    assert event["note"] == "a"
+    assert event["series"]["count"] == 3
+
+
+def test_the_end_of_a_series_is_written_where_it_says_more():
+    said = [[failed("a")]] * 2, [[failed("b")]] * 4
+    others = [[failed(note)] for note in "cdefgh"]
+    ends = [event["series"]["count"] for event in write(*said[0], *said[1], *others) if "note" not in event]
+    assert ends == [2, 2, 4], "both begin, and b counted on"
 
 
 def test_a_series_ends_in_nothing_where_the_word_was_never_heard():

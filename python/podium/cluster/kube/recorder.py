@@ -90,10 +90,11 @@ _About = tuple[str, str, str, str, str]
 
 @dataclass(slots=True)
 class _Known:
-    """An event that was written, and when it was last seen."""
+    """An event, when it was last seen, and the count that is in the API or about to be."""
 
     event: _Event
     seen: float
+    told: int = 1
 
 
 class Recorder:
@@ -151,6 +152,7 @@ class Recorder:
         known.event.series = _Series(count, _micro())
         if begins and self._unheard.get(about) is not known.event:
             self._push(known.event)
+            known.told = count
 
     def forget(self, uid: str) -> None:
         """End the series of a pod that is gone."""
@@ -198,13 +200,14 @@ class Recorder:
         self._waiting.append((time.monotonic(), event))
         self._wake.set()
 
-    def _next(self) -> _Event:
-        """Take the event that has waited longest."""
+    def _next(self) -> tuple[_Event, bool]:
+        """Take the event that has waited longest; also returns whether it may be in the API already."""
         event = self._waiting.popleft()[1]
         about = _about(event)
-        if self._unheard.get(about) is event:
-            del self._unheard[about]
-        return event
+        if self._unheard.get(about) is not event:
+            return event, event.series is not None
+        del self._unheard[about]
+        return event, False
 
     def _make(self, event: Emit) -> _Event:
         regarding = _reference(event.pod)
@@ -237,7 +240,8 @@ class Recorder:
                 await _wait(self._wake, SERIES)
             elif self._writing < self._may_write():
                 self._writing += 1
-                task = asyncio.create_task(self._write(self._next()))
+                event, written = self._next()
+                task = asyncio.create_task(self._write(event, written=written))
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
             else:
@@ -275,15 +279,18 @@ class Recorder:
 
     def _end(self, key: tuple[Any, ...]) -> None:
         known = self._take_out(key)
-        if known is not None and known.event.series is not None:
+        if known is None or known.event.series is None:
+            return
+        unwritten = self._unheard.get(_about(known.event)) is known.event
+        if not unwritten and known.event.series.count > known.told:
             self._push(known.event)
 
-    async def _write(self, event: _Event) -> None:
+    async def _write(self, event: _Event, *, written: bool) -> None:
         backoff = Backoff(1.0, 10.0, jitter=0.25)
         try:
             for _ in range(_TRIES):
                 try:
-                    await self._send(event)
+                    await self._send(event, written=written)
                 except ApiError as error:
                     if error.status == _CONFLICT:
                         return  # an earlier try, whose answer was lost, has written it
@@ -300,9 +307,9 @@ class Recorder:
             self._writing -= 1
             self._wake.set()
 
-    async def _send(self, event: _Event) -> None:
+    async def _send(self, event: _Event, *, written: bool) -> None:
         path = f"/apis/events.k8s.io/v1/namespaces/{event.metadata.namespace}/events"
-        if event.series is not None:
+        if written:
             try:
                 await self._client.patch(f"{path}/{event.metadata.name}", {"series": event.series})
             except ApiError as error:
