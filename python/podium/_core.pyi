@@ -1,6 +1,6 @@
 """Types of the extension module; its scheduling logic is the crate podium-core."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final, Literal, TypeAlias, final
@@ -313,6 +313,21 @@ class Engine:
         self, examples: NDArray[np.uint32], names: list[str], uids: list[str], /
     ) -> NDArray[np.uint32]:
         """Add pending pods that differ from examples in name and uid alone."""
+
+    def add_pods_labelled(
+        self,
+        examples: NDArray[np.uint32],
+        names: list[str],
+        uids: list[str],
+        labels: list[Mapping[str, str] | None],
+        /,
+    ) -> NDArray[np.uint32]:
+        """Add pending pods that differ from examples in name, uid, labels and annotations alone.
+
+        Raises:
+            ValueError: an example has affinity to pods or spread constraints, which labels may be part of.
+
+        """
 
     def update_pod(self, pod: int, json: bytes, /) -> None: ...
     def remove_pod(self, pod: int, /) -> None: ...
@@ -666,12 +681,12 @@ class Engine:
     def run_batch(self, limit: int, now: int, timed: bool = False) -> Batch:
         """Pop, schedule and assume up to ``limit`` pods, without the GIL."""
 
-    def add_group(self) -> int:
-        """Make a gang; returns its number, whose handle in the queue has the top bit set."""
+    def add_groups(self, count: int, /) -> list[int]:
+        """Make gangs; returns their numbers, whose handles in the queue have the top bit set."""
 
-    def set_group(
+    def set_groups(
         self,
-        group: int,
+        groups: Sequence[int],
         minimum: int,
         role_minimums: Sequence[int],
         priority: int,
@@ -680,18 +695,26 @@ class Engine:
         preferred: bool,
         /,
     ) -> None:
-        """Replace what a gang says of itself; ``topology`` are label keys whose values members share."""
+        """Replace what gangs say of themselves, all the same.
+
+        ``topology`` are label keys whose values members share.
+        """
 
     def set_minimums(self, group: int, minimum: int, role_minimums: Sequence[int], /) -> None: ...
     def remove_group(self, group: int, /) -> None: ...
-    def join_group(self, group: int, pods: Sequence[int], roles: Sequence[int], /) -> None: ...
+    def join_groups(self, groups: Sequence[int], pods: Sequence[int], roles: Sequence[int], /) -> None:
+        """Add members, each with its gang and the number of its role; the three are parallel."""
+
     def leave_group(self, pod: int, /) -> None: ...
     def avoid_node(self, group: int, pod: int, node: str, /) -> None:
         """Keep a member from a node where its binding failed, if there is another for it."""
 
-    def enqueue_gang(self, group: int, since: int, created: int, completing: bool, /) -> None:
-        """Queue a gang as one entity; the core knows what it asks for."""
+    def enqueue_gangs(
+        self, groups: Sequence[int], since: int, created: Sequence[int], completing: Sequence[bool], /
+    ) -> None:
+        """Queue gangs as one entity each, in this order; the core knows what they ask for."""
 
+    def dequeue_gangs(self, groups: Sequence[int], /) -> None: ...
     def enqueue_surplus(self, pods: Sequence[int], since: int, /) -> None:
         """Queue members beyond their gang's minimum, behind everything else."""
 

@@ -5,7 +5,21 @@ from unittest import mock
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from podium.api import Container, Node, NodeStatus, ObjectMeta, Pod, PodSpec, PodStatus, ResourceRequirements
+from podium.api import (
+    Affinity,
+    Container,
+    LabelSelector,
+    Node,
+    NodeStatus,
+    ObjectMeta,
+    Pod,
+    PodAffinity,
+    PodAffinityTerm,
+    PodSpec,
+    PodStatus,
+    ResourceRequirements,
+    TopologySpreadConstraint,
+)
 from podium.api.objects.base import OwnerReference
 from podium.cluster.port import Applied, Removed
 from podium.framework.config import default_config
@@ -26,7 +40,23 @@ def _spec(cpu, **more):
     return PodSpec(containers=(container,), scheduler_name="default-scheduler", **more)
 
 
-SPECS = [_spec("1"), _spec("2"), _spec("1", node_selector={"disk": "ssd"}), _spec("1", priority=5)]
+_APP = LabelSelector(match_labels={"app": "x"})
+_APART = PodAffinity(required=(PodAffinityTerm(label_selector=_APP, topology_key="disk"),))
+_SPREAD = TopologySpreadConstraint(
+    max_skew=1,
+    topology_key="disk",
+    when_unsatisfiable="DoNotSchedule",
+    label_selector=LabelSelector(),
+    match_label_keys=("app",),
+)
+SPECS = [
+    _spec("1"),
+    _spec("2"),
+    _spec("1", node_selector={"disk": "ssd"}),
+    _spec("1", priority=5),
+    _spec("1", affinity=Affinity(pod_anti_affinity=_APART)),
+    _spec("1", topology_spread_constraints=(_SPREAD,)),
+]
 OWNER = OwnerReference(api_version="apps/v1", kind="ReplicaSet", name="r", uid="r", controller=True)
 
 
@@ -42,10 +72,10 @@ class Placed(Observer):
 
 pods = st.lists(
     st.builds(
-        lambda spec, namespace, app, owned, copied, status: (spec, namespace, app, owned, copied, status),
+        lambda *parts: parts,
         st.integers(0, len(SPECS) - 1),
         st.sampled_from(["a", "b"]),
-        st.sampled_from([{}, {"app": "x"}, {"app": "y"}]),
+        st.sampled_from([{}, {"app": "x"}, {"app": "y"}, {"app": "x", "tier": "z"}]),
         st.booleans(),
         st.booleans(),
         st.sampled_from([PodStatus(), PodStatus(nominated_node_name="n1")]),
@@ -74,8 +104,11 @@ def _outcome(steps):
     scheduler.step(map(Applied, NODES), 0, 0)
     for events in steps:
         scheduler.step(events, 0, 0)
+    engine, entries = scheduler.engine, list(scheduler.state.entries())
+    said = {entry.pod.metadata.name: engine.audit(entry.handle) for entry in entries}
     scheduler.step([], 0)
-    return seen.nodes, scheduler.engine.queue_counts(), scheduler.engine.totals()
+    said |= {f"{entry.pod.metadata.name} now": engine.audit(entry.handle) for entry in entries}
+    return seen.nodes, engine.queue_counts(), engine.totals(), said
 
 
 @settings(max_examples=60, deadline=None)

@@ -198,6 +198,8 @@ class SimulatedCluster:
                 self._call(action)
             elif isinstance(action, Bind):
                 self._bind(action)
+            elif isinstance(action, Emit):
+                self.emitted.append(action)
             elif isinstance(action, BindVolumes):
                 self._bind_volumes(action)
             elif isinstance(action, Preempt):
@@ -208,8 +210,6 @@ class SimulatedCluster:
                 self.group_status[action.group.metadata.uid] = action.status
             elif isinstance(action, PatchStatus):
                 self._patch(action)
-            elif isinstance(action, Emit):
-                self.emitted.append(action)
 
     def _bind(self, action: Bind) -> None:
         uids: Sequence[str] = action.uids

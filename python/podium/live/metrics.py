@@ -18,7 +18,7 @@ from podium.live.cachecheck import Differences
 from podium.live.gang_metrics import GangMetrics, listed
 from podium.live.shadow import Result
 from podium.scheduler.entry import Entry
-from podium.scheduler.gangs.attempts import GangAttempt
+from podium.scheduler.gangs.attempts import GangAttempt, placed_gangs
 from podium.scheduler.gangs.group import GROUP, Phase
 from podium.scheduler.loop import Scheduler
 from podium.scheduler.observer import Attempt, Observer
@@ -256,9 +256,12 @@ class _Watching(Observer):
     def gang_attempted(self, attempt: GangAttempt) -> None:
         self._metrics.gangs.add(attempt)
 
-    def timed(self, nanos: NDArray[np.uint64]) -> None:
-        for each in (nanos * 1e-9).tolist():
+    def timed(self, entries: Sequence[Entry], nanos: NDArray[np.uint64]) -> None:
+        seconds = (nanos * 1e-9).tolist()
+        for each in seconds:
             self._metrics.algorithm.observe(each)
+        for attempt in placed_gangs(entries, seconds):
+            self._metrics.gangs.add(attempt)
 
     def gone(self, entry: Entry) -> None:
         uid = entry.pod.metadata.uid

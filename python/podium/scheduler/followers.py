@@ -33,8 +33,11 @@ class QueueOrder(Protocol):
 class GangMembers(Protocol):
     """Hears of all pods, so that gangs know their members."""
 
-    def take(self, entries: Sequence[Entry], leaders: Sequence[Pod], now: int) -> Iterator[Sequence[Entry]]:
-        """Let new pods join their gangs; yields runs of those that are in none."""
+    def take(self, entries: Sequence[Entry], likes: Sequence[int], now: int) -> Iterator[Sequence[Entry]]:
+        """Let new pods join their gangs; yields runs of those that are in none.
+
+        ``likes`` are equal for pods that differ in name and uid alone.
+        """
 
     def joined(self, entry: Entry) -> None:
         """Let a pod that is on a node join its gang."""

@@ -26,7 +26,6 @@ from podium.scheduler.detailed import DetailedCycles
 from podium.scheduler.extenders import Client, with_extenders
 from podium.scheduler.failures import Failures
 from podium.scheduler.gangs.arranging import Arranger
-from podium.scheduler.gangs.attempts import placed_gangs
 from podium.scheduler.gangs.gangs import Gangs
 from podium.scheduler.gangs.group import GROUP
 from podium.scheduler.gangs.one_by_one import OneByOne
@@ -241,10 +240,7 @@ class Scheduler:
         placed = len(batch)
         if placed:
             if self.observer.timing:
-                self.observer.timed(batch.nanos)
-                entries = self.state.by_handles(batch.pods.tolist())
-                for attempt in placed_gangs(entries, batch.nanos.tolist()):
-                    self.observer.gang_attempted(attempt)
+                self.observer.timed(self.state.by_handles(batch.pods.tolist()), batch.nanos)
             self._placements.begin_batch(batch, now, actions)
         if batch.stopped is None:
             return placed

@@ -44,7 +44,7 @@ class Observer:
         """Look at one attempt; only failures are shown unless ``detailed``."""
 
     def gang_attempted(self, attempt: "GangAttempt") -> None:
-        """Look at one cycle of a gang; only where ``timing``."""
+        """Look at one cycle of a gang that Python had a part in; only where ``timing``."""
 
     def placed(self, entries: Sequence[Entry], nodes: Sequence[str]) -> None:
         """Look at a run of pods that got their nodes; some may be rolled back later."""
@@ -58,5 +58,8 @@ class Observer:
     def gone(self, entry: Entry) -> None:
         """Look at a pod that is about to be forgotten: it was deleted, or has ended."""
 
-    def timed(self, nanos: NDArray[np.uint64]) -> None:
-        """Hear how long the core took for each pod of a run; only where ``timing``."""
+    def timed(self, entries: Sequence[Entry], nanos: NDArray[np.uint64]) -> None:
+        """Hear of the pods of a run and how long the core took for each cycle; only where ``timing``.
+
+        A gang is placed in one cycle and its members follow one another.
+        """

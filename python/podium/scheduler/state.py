@@ -156,7 +156,7 @@ class State:
         if self.foreign:
             for uid in fresh:
                 self.foreign.pop(uid, None)
-        pods, handles, leaders = self._arrivals.add(
+        pods, handles, likes = self._arrivals.add(
             list(fresh.values()), self._may_enter, each=self.classify is not None
         )
         numbers = handles.tolist()
@@ -170,9 +170,10 @@ class State:
             self._settle_tenants(now)
             self.tenants.assign_all(handles, pods)
         if self._held:
-            entries = self._set_aside(entries, now)
-            handles = np.asarray([entry.handle for entry in entries], dtype=np.uint32)
-        for run in [entries] if self.gangs is None else self.gangs.take(entries, leaders, now):
+            places = self._set_aside(entries, now)
+            entries, likes = [entries[place] for place in places], [likes[place] for place in places]
+            handles = handles[places]
+        for run in [entries] if self.gangs is None else self.gangs.take(entries, likes, now):
             if len(run) < len(entries):
                 handles = np.asarray([entry.handle for entry in run], dtype=np.uint32)
             created = None
@@ -214,13 +215,13 @@ class State:
                 for pod in pods:
                     self.gangs.observe(pod)
 
-    def _set_aside(self, entries: Iterable[Entry], now: int) -> list[Entry]:
-        """Put those that are held into the gated pool; returns the others."""
+    def _set_aside(self, entries: Iterable[Entry], now: int) -> list[int]:
+        """Put those that are held into the gated pool; returns the places of the others."""
         others = []
-        for entry in entries:
+        for place, entry in enumerate(entries):
             concern = self._held.get(entry.pod.metadata.uid)
             if concern is None:
-                others.append(entry)
+                others.append(place)
                 continue
             created = None if self.tenants is None else int(self.tenants.created([entry.pod])[0])
             self.engine.enqueue(entry.handle, now, gated=True, created=created)
@@ -231,7 +232,7 @@ class State:
     def _passed(self, entry: Entry, now: int) -> None:
         """Let a pod on from the gated pool: into its gang, or into the queue."""
         if self.gangs is not None and entry.group is None:
-            alone = any(self.gangs.take([entry], [entry.pod], now))
+            alone = any(self.gangs.take([entry], [-1], now))
             if not alone:
                 self.engine.dequeue(entry.handle)
                 return

@@ -69,7 +69,7 @@ class _Meter(Observer):
         measured = self.measured
         self.bound_pods += sum(entry.pod.metadata.uid in measured for entry in entries)
 
-    def timed(self, nanos: NDArray[np.uint64]) -> None:
+    def timed(self, entries: Sequence[Entry], nanos: NDArray[np.uint64]) -> None:  # noqa: ARG002 (the contract's)
         """Keep the times of one run of cycles."""
         self.cycles.append(nanos)
 

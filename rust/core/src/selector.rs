@@ -12,10 +12,13 @@ impl Labels {
         pairs: impl IntoIterator<Item = (&'a String, &'a String)>,
         interner: &mut Interner,
     ) -> Labels {
-        let mut list: Vec<_> = pairs
-            .into_iter()
-            .map(|(k, v)| (interner.intern(k), interner.intern(v)))
-            .collect();
+        let pairs = pairs.into_iter();
+        Labels::of(pairs.map(|(k, v)| (interner.intern(k), interner.intern(v))))
+    }
+
+    /// Each key once, in any order.
+    pub fn of(pairs: impl IntoIterator<Item = (Symbol, Symbol)>) -> Labels {
+        let mut list: Vec<_> = pairs.into_iter().collect();
         list.sort_unstable();
         Labels(list.into())
     }

@@ -12,7 +12,7 @@ use podium_core::snapshot::volumes::{self, BindAction};
 use podium_core::snapshot::{Kind, PodId, PodParts, Row};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+use pyo3::types::{PyBytes, PyDict};
 use std::sync::{Mutex, MutexGuard};
 
 /// Kind, namespace, name, JSON merge patch.
@@ -223,51 +223,6 @@ impl Engine {
                 status: status.as_bytes(),
             };
             ids.push(engine.add_pod_parts(parts).map_err(core_error)?.0);
-        }
-        Ok(ids.into_pyarray(py))
-    }
-
-    /// Keeps what pending pods, just added, say, in this order.
-    fn keep_examples(&self, pods: PyReadonlyArray1<'_, u32>) -> PyResult<()> {
-        let mut engine = self.lock()?;
-        for pod in pods.as_array() {
-            let id = Self::pod(&engine, *pod)?;
-            engine.snap.keep_example(id);
-        }
-        Ok(())
-    }
-
-    fn forget_examples(&self) -> PyResult<()> {
-        self.lock()?.snap.forget_examples();
-        Ok(())
-    }
-
-    /// Pending pods that differ from examples in name and uid alone.
-    fn add_pods_like<'py>(
-        &self,
-        py: Python<'py>,
-        examples: PyReadonlyArray1<'py, u32>,
-        names: &Bound<'py, PyList>,
-        uids: &Bound<'py, PyList>,
-    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        let examples = examples.as_array();
-        if names.len() != examples.len() || uids.len() != examples.len() {
-            return Err(PyValueError::new_err("the three lists differ in length"));
-        }
-        let mut engine = self.lock()?;
-        let mut ids = Vec::with_capacity(examples.len());
-        for ((example, name), uid) in examples.iter().zip(names).zip(uids) {
-            let example = *example as usize;
-            if example >= engine.snap.examples() {
-                return Err(PyValueError::new_err(format!(
-                    "no example {example} is kept"
-                )));
-            }
-            let (name, uid) = (name.cast::<PyString>()?, uid.cast::<PyString>()?);
-            let id = engine
-                .snap
-                .add_pod_like(example, name.to_str()?, uid.to_str()?);
-            ids.push(id.0);
         }
         Ok(ids.into_pyarray(py))
     }

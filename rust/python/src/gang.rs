@@ -115,18 +115,19 @@ pub(crate) fn pairs(places: &Places) -> Vec<(u32, u32)> {
 
 #[pymethods]
 impl Engine {
-    fn add_group(&self) -> PyResult<u32> {
-        Ok(self.lock()?.snap.groups.add(Group::default()).0)
+    fn add_groups(&self, count: usize) -> PyResult<Vec<u32>> {
+        let groups = &mut self.lock()?.snap.groups;
+        Ok((0..count).map(|_| groups.add(Group::default()).0).collect())
     }
 
-    /// Replaces what a group says of itself.
+    /// Replaces what groups say of themselves, which is the same.
     #[expect(
         clippy::too_many_arguments,
         reason = "one argument per field, named in the stub"
     )]
-    fn set_group(
+    fn set_groups(
         &self,
-        group: u32,
+        groups: Vec<u32>,
         minimum: usize,
         role_minimums: Vec<usize>,
         priority: i32,
@@ -145,7 +146,9 @@ impl Engine {
         known.priority = priority;
         known.may_preempt = may_preempt;
         known.together = Together { keys, preferred };
-        engine.snap.groups.set(GroupId(group), known);
+        for group in groups {
+            engine.snap.groups.set(GroupId(group), known.clone());
+        }
         Ok(())
     }
 
@@ -162,10 +165,11 @@ impl Engine {
         Ok(())
     }
 
-    /// Adds members, in this order, each with the number of its role; members move from other groups.
-    fn join_group(&self, group: u32, pods: Vec<u32>, roles: Vec<u16>) -> PyResult<()> {
+    /// Adds members, in this order, each with its group and the number of its role there; members move from
+    /// other groups.
+    fn join_groups(&self, groups: Vec<u32>, pods: Vec<u32>, roles: Vec<u16>) -> PyResult<()> {
         let mut engine = self.lock()?;
-        for (pod, role) in pods.into_iter().zip(roles) {
+        for ((group, pod), role) in groups.into_iter().zip(pods).zip(roles) {
             engine.snap.groups.join(GroupId(group), PodId(pod), role);
         }
         Ok(())
@@ -184,29 +188,40 @@ impl Engine {
         Ok(())
     }
 
-    /// Queues a group as one entity.
-    fn enqueue_gang(
+    /// Queues groups as one entity each, in this order.
+    fn enqueue_gangs(
         &self,
-        group: u32,
+        groups: Vec<u32>,
         since: Nanos,
-        created: Nanos,
-        completing: bool,
+        created: Vec<Nanos>,
+        completing: Vec<bool>,
     ) -> PyResult<()> {
         let mut engine = self.lock()?;
-        let entity = Entity::group(group);
-        let known = engine.snap.groups.get(GroupId(group));
         // Only tenants ask how much it is.
         let is_fair = engine.snap.tenants.is_some();
-        let ticket = Ticket {
-            priority: known.map_or(0, |known| known.priority),
-            since,
-            created,
-            lane: engine.lane(entity),
-            completing,
-            request: is_fair.then(|| engine.amounts_of(GroupId(group))),
-            ..Ticket::default()
-        };
-        engine.queue.add(entity, ticket);
+        for ((group, created), completing) in groups.into_iter().zip(created).zip(completing) {
+            let entity = Entity::group(group);
+            let known = engine.snap.groups.get(GroupId(group));
+            let ticket = Ticket {
+                priority: known.map_or(0, |known| known.priority),
+                since,
+                created,
+                lane: engine.lane(entity),
+                completing,
+                request: is_fair.then(|| engine.amounts_of(GroupId(group))),
+                ..Ticket::default()
+            };
+            engine.queue.add(entity, ticket);
+        }
+        Ok(())
+    }
+
+    /// Takes groups out of the queue.
+    fn dequeue_gangs(&self, groups: Vec<u32>) -> PyResult<()> {
+        let queue = &mut self.lock()?.queue;
+        for group in groups {
+            queue.remove(Entity::group(group));
+        }
         Ok(())
     }
 

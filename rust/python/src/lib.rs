@@ -6,6 +6,7 @@ mod caller;
 mod drf;
 mod engine;
 mod errors;
+mod examples;
 mod explain;
 mod gang;
 mod groups;

@@ -321,7 +321,8 @@ class Counting:
 
     QUEUE = (
         "enqueue",
-        "enqueue_gang",
+        "enqueue_gangs",
+        "dequeue_gangs",
         "enqueue_surplus",
         "dequeue",
         "activate",

@@ -47,19 +47,19 @@ def profile_of(group: Group) -> str:
     return next(iter(group.members.values())).pod.spec.scheduler_name
 
 
-def placed_gangs(entries: Iterable[Entry], nanos: Iterable[int]) -> Iterator[GangAttempt]:
+def placed_gangs(entries: Iterable[Entry], seconds: Iterable[float]) -> Iterator[GangAttempt]:
     """Yield the gangs among pods that the core has placed, given how long each of its cycles took.
 
     A gang is placed in one cycle and its members follow one another; every other pod has one of its own.
     """
-    times = iter(nanos)
+    times = iter(seconds)
     before: Group | None = None
     for entry in entries:
         group = entry.group
         if group is None or entry.pod.metadata.uid in group.surplus:
-            next(times, 0)
+            next(times, 0.0)
             before = None
         elif group is not before:
             before = group
-            seconds = next(times, 0) * 1e-9
-            yield GangAttempt(profile_of(group), "scheduled", seconds, seconds)
+            taken = next(times, 0.0)
+            yield GangAttempt(profile_of(group), "scheduled", taken, taken)

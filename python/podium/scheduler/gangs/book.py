@@ -16,7 +16,7 @@ class Book:
 
     Attributes:
         groups, by_handle: the gangs.
-        dirty: those of which conclusions are to be drawn.
+        dirty: those of which conclusions are to be drawn, by handle.
         outbox: what the backend is to do beside what the loop asks of it.
         counts: how often gangs were ``placed``, ``bound``, ``rolled_back``, ``timed_out`` … so far.
 
@@ -26,7 +26,7 @@ class Book:
     settings: GangSettings
     groups: dict[GangKey, Group] = field(default_factory=dict)
     by_handle: dict[int, Group] = field(default_factory=dict)
-    dirty: dict[GangKey, Group] = field(default_factory=dict)
+    dirty: dict[int, Group] = field(default_factory=dict)
     outbox: list[Action] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
 

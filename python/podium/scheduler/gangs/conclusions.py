@@ -1,5 +1,6 @@
 """What follows from all that happened to a gang: it waits for members, is queued, or is complete."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from podium.scheduler.gangs.book import Book
@@ -27,17 +28,24 @@ class Conclusions:
         book = self.book
         while book.dirty:
             dirty, book.dirty = book.dirty, {}
-            for key, group in dirty.items():
-                if book.groups.get(key) is group:
-                    self.conclude(group, now)
+            there = [group for group in dirty.values() if book.by_handle.get(group.handle) is group]
+            self.conclude(there, now)
 
-    def conclude(self, group: Group, now: int) -> None:
-        """Draw those about one gang."""
-        if not group.members:
-            self._end(group)
+    def conclude(self, groups: Sequence[Group], now: int) -> None:
+        """Draw those about some gangs, in this order."""
+        if not groups:
             return
-        if group.signature is None:
-            self.descriptions.describe(group)
+        news = [group for group in groups if group.signature is None and group.members]
+        if news:
+            self.descriptions.describe(news)
+        for group in groups:
+            if group.members:
+                self._conclude(group, now)
+            else:
+                self._end(group, now)
+        self.turns.take_effect(now)
+
+    def _conclude(self, group: Group, now: int) -> None:
         if group.succeeded:
             group.note_floor()
             self.descriptions.tell_minimum(group)
@@ -85,8 +93,9 @@ class Conclusions:
         if group.ready:
             self.turns.let_go_alone(group)
 
-    def _end(self, group: Group) -> None:
+    def _end(self, group: Group, now: int) -> None:
         self.turns.dequeue(group)
+        self.turns.take_effect(now)
         self.book.remove(group)
         self.healing.forget(group)
         self.telling.forget(group)

@@ -1,7 +1,8 @@
 """What each gang asks for, from its object and its members, as the core is told it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Final
 
 from podium.api import Pod, PriorityClass
@@ -14,6 +15,9 @@ from podium.scheduler.gangs.members import Signature, Verdict, judge, signature
 
 #: The signature of members that say different things.
 _MIXED: Final = "mixed"
+
+#: What the core is told of a gang, as ``set_groups`` takes it.
+_Told = tuple[int, tuple[int, ...], int, bool, tuple[str, ...], bool]
 
 #: What gangs by label say, remembered by what each of their members says.
 _VERDICTS: Final = 1024
@@ -28,83 +32,103 @@ class Descriptions:
     """What priority classes are worth, by name."""
     _verdicts: dict[Signature, Verdict] = field(default_factory=dict)
 
-    def describe(self, group: Group) -> None:
-        """Hear the members of a gang, and tell the core what they need together."""
-        pods = [entry.pod for entry in group.members.values()]
-        verdict = self._verdict(group, pods)
-        before = group.description
-        group.description = verdict.description
-        if group.floor:
-            group.floor = min(group.floor, group.minimum)
-        self._tell_core(group, verdict)
-        if group.description.roles != before.roles:
-            self.enter(group, group.members.values())
-        # Where members differ in what they say, the next one that comes makes it anew.
-        group.signature = signature(pods[0], self.book.settings) if verdict.uniform else _MIXED
+    def describe(self, groups: Iterable[Group]) -> None:
+        """Hear the members of gangs, and tell the core what they need together."""
+        entering: list[tuple[Group, Collection[Entry]]] = []
+        runs: list[tuple[_Told, list[int]]] = []
+        for group in groups:
+            before = group.description.roles
+            verdict = self._verdict(group)
+            group.description = verdict.description
+            if group.floor:
+                group.floor = min(group.floor, group.minimum)
+            told = self._told(group, verdict)
+            if runs and runs[-1][0] == told:
+                runs[-1][1].append(group.handle)
+            else:
+                runs.append((told, [group.handle]))
+            if group.description.roles != before:
+                entering.append((group, group.members.values()))
+        for told, handles in runs:
+            self.book.engine.set_groups(handles, *told)
+        if entering:
+            self.enter(entering)
 
-    def enter(self, group: Group, entries: Collection[Entry]) -> None:
+    def enter(self, joins: Iterable[tuple[Group, Collection[Entry]]]) -> None:
         """Tell the core of members and their roles."""
-        handles = [entry.handle for entry in entries]
-        self.book.engine.join_group(group.handle, handles, self._roles(group, entries))
+        groups: list[int] = []
+        handles: list[int] = []
+        roles: list[int] = []
+        for group, entries in joins:
+            groups += repeat(group.handle, len(entries))
+            handles += [entry.handle for entry in entries]
+            roles += self._roles(group, entries)
+        self.book.engine.join_groups(groups, handles, roles)
 
-    def _roles(self, group: Group, entries: Collection[Entry]) -> list[int]:
+    def _roles(self, group: Group, entries: Collection[Entry]) -> Iterable[int]:
         roles = group.description.roles
         if not roles:
-            return [0 for _ in entries]
+            return repeat(0, len(entries))
         numbers = {role: number for number, role in enumerate(roles, 1)}
         return [numbers.get(role_of(entry.pod), 0) for entry in entries]
 
-    def _verdict(self, group: Group, pods: Sequence[Pod]) -> Verdict:
-        """Hear the members; gangs by label whose members all say the same need that only once."""
-        said_alike = None
-        if group.key.way is Way.LABEL:
-            signatures = self._signatures(pods)
-            if len(signatures) == 1:
-                said_alike = signatures.pop()
-                known = self._verdicts.get(said_alike)
-                if known is not None:
-                    return known
-        said = describe(group.key, group.object, pods, self.book.settings.min_available)
-        verdict = judge(said, pods, self._class_value(said.class_name))
-        if said_alike is not None and not verdict.description.problem:
-            if len(self._verdicts) >= _VERDICTS:
-                self._verdicts.clear()
-            self._verdicts[said_alike] = verdict
+    def _verdict(self, group: Group) -> Verdict:
+        """Hear the members, and note what they say; of gangs by label that say the same one is enough."""
+        pods = [entry.pod for entry in group.members.values()]
+        says = self._says(pods)
+        by_label = group.key.way is Way.LABEL
+        verdict = self._verdicts.get(says) if by_label and says is not None else None
+        if verdict is None:
+            said = describe(group.key, group.object, pods, self.book.settings.min_available)
+            verdict = judge(said, pods, self._class_value(said.class_name))
+            if by_label and says is not None and not verdict.description.problem:
+                if len(self._verdicts) >= _VERDICTS:
+                    self._verdicts.clear()
+                self._verdicts[says] = verdict
+        # Where members differ in what they say, the next one that comes makes it anew.
+        differ = signature(pods[0], self.book.settings) if verdict.uniform else _MIXED
+        group.signature = differ if says is None else says
         return verdict
 
-    def _signatures(self, pods: Sequence[Pod]) -> set[Signature]:
-        """Return what pods say; those of one template often share its parts, which then say the same."""
-        spec: object = None
-        annotations: object = None
-        said = set()
+    def tell_minimum(self, group: Group) -> None:
+        """Tell the core how many members must be on nodes, now that some have ended."""
+        self.book.engine.set_minimums(group.handle, *self._minimums(group))
+
+    def _says(self, pods: Sequence[Pod]) -> Signature | None:
+        """Return what all pods say, None if they differ; those of one template often share its parts."""
+        settings, first = self.book.settings, pods[0]
+        spec, annotations = first.spec, first.metadata.annotations
+        said = signature(first, settings)
         for pod in pods:
-            if pod.spec is not spec or pod.metadata.annotations is not annotations:
-                spec, annotations = pod.spec, pod.metadata.annotations
-                said.add(signature(pod, self.book.settings))
+            if pod.spec is spec and pod.metadata.annotations is annotations:
+                continue
+            spec, annotations = pod.spec, pod.metadata.annotations
+            if signature(pod, settings) != said:
+                return None
         return said
 
-    def _tell_core(self, group: Group, verdict: Verdict) -> None:
+    def _told(self, group: Group, verdict: Verdict) -> _Told:
         description = group.description
-        self.book.engine.set_group(
-            group.handle,
-            *self._minimums(group),
+        minimum, of_roles = self._minimums(group)
+        return (
+            minimum,
+            of_roles,
             verdict.priority,
             verdict.may_preempt,
             description.topology,
             description.preferred,
         )
 
-    def tell_minimum(self, group: Group) -> None:
-        """Tell the core how many members must be on nodes, now that some have ended."""
-        self.book.engine.set_minimums(group.handle, *self._minimums(group))
-
-    def _minimums(self, group: Group) -> tuple[int, list[int]]:
+    def _minimums(self, group: Group) -> tuple[int, tuple[int, ...]]:
         """Return the minimum, and those of the roles, without members that have ended well."""
-        roles = dict(group.description.roles or {})
-        for pod in group.succeeded.values() if group.done else ():
-            if roles.get(role_of(pod)):
-                roles[role_of(pod)] -= 1
-        return max(0, group.minimum - group.done), [0, *roles.values()] if roles else []
+        done, roles = group.done, group.description.roles
+        if not roles:
+            return max(0, group.minimum - done), ()
+        left = dict(roles)
+        for pod in group.succeeded.values() if done else ():
+            if left.get(role_of(pod)):
+                left[role_of(pod)] -= 1
+        return max(0, group.minimum - done), (0, *left.values())
 
     def _class_value(self, name: str) -> int | None:
         if name in SYSTEM_CLASSES:

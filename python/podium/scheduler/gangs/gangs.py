@@ -77,17 +77,20 @@ class Gangs(Observer):
     def given_nodes(self, entries: Iterable[Entry], *, held: bool = False) -> None:
         """Note members that were put on nodes; their bindings begin, unless they are held in Permit."""
         touched: dict[int, Group] = {}
+        noted = None
         for entry in entries:
             group = entry.group
             if group is not None:
                 uid = entry.pod.metadata.uid
                 group.placed.add(uid)
-                if uid not in group.surplus:
-                    touched[group.handle] = group
+                if group is not noted and uid not in group.surplus:
+                    touched[group.handle] = noted = group
+        if not touched:
+            return
         book = self.book
+        book.counts["placed"] += len(touched)
         for group in touched.values():
             group.woken = False
-            book.counts["placed"] += 1
             group.message = group.nearest = ""
             group.error, group.turned_away = False, None
             group.move(Phase.PLACED)
@@ -97,21 +100,25 @@ class Gangs(Observer):
                 # Nobody holds it in Permit.
                 group.phase = Phase.BINDING
             if group.ready or group.need or group.deadline is not None or group.object is not None:
-                book.dirty[group.key] = group
+                book.dirty[group.handle] = group
 
     def bound(self, entries: Sequence[Entry]) -> None:
         """Note members whose binding succeeded."""
         dirty = self.book.dirty
+        noted = None
         for entry in entries:
             group = entry.group
+            if group is None:
+                continue
             uid = entry.pod.metadata.uid
-            if group is None or uid not in group.members or uid in group.leaving:
+            if uid not in group.members or uid in group.leaving:
                 continue
             group.bound.add(uid)
             group.placed.add(uid)
             if group.surplus:
                 self.turns.drop_surplus(group, uid)
-            dirty[group.key] = group
+            if group is not noted:
+                dirty[group.handle] = noted = group
             if group.phase is Phase.ROLLING_BACK:
                 self._healing.evict(group, entry)
 
@@ -125,7 +132,7 @@ class Gangs(Observer):
             return
         uid = entry.pod.metadata.uid
         group.placed.discard(uid)
-        book.dirty[group.key] = group
+        book.dirty[group.handle] = group
         book.counts["member_failed"] += 1
         is_held = group.key in self.permits.held
         is_binding = group.phase is not Phase.ROLLING_BACK and not is_held

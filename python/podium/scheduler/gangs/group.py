@@ -140,7 +140,8 @@ class Group(msgspec.Struct, eq=False):
     @property
     def need(self) -> int:
         """How many more members must get a node; roles may ask for more."""
-        return max(0, self.minimum - self.done - len(self.placed))
+        done = len(self.succeeded) if self.floor else 0
+        return max(0, self.description.minimum - done - len(self.placed))
 
     def begin_anew(self) -> None:
         """Start another life under the same name: what the first one has come to counts for nothing."""

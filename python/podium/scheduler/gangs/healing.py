@@ -29,7 +29,8 @@ class Healing:
         """
         if group.phase is Phase.ROLLING_BACK or group.is_whole:
             group.deadline = None
-            self._timed.pop(group.key, None)
+            if self._timed:
+                self._timed.pop(group.key, None)
         elif group.deadline is None and group.is_broken:
             group.deadline = now + self.book.settings.bind_grace.nanoseconds
             self._timed[group.key] = group
@@ -61,7 +62,7 @@ class Healing:
         self.permits.reject(group, why)
         for uid in sorted(group.bound):
             self.evict(group, group.members[uid])
-        self.book.dirty[group.key] = group
+        self.book.dirty[group.handle] = group
 
     def evict(self, group: Group, entry: Entry) -> None:
         """Let a bound member of a gang leave that is rolled back."""

@@ -44,8 +44,10 @@ def signature(pod: Pod, settings: GangSettings) -> Signature:
 
 def controller_of(pod: Pod) -> str:
     """Return the uid of the object that makes pods like this one, empty if there is none."""
-    owners = pod.metadata.owner_references or ()
-    return next((owner.uid for owner in owners if owner.controller), "")
+    for owner in pod.metadata.owner_references or ():
+        if owner.controller:
+            return owner.uid
+    return ""
 
 
 def judge(said: Description, pods: Sequence[Pod], class_value: int | None) -> Verdict:

@@ -1,6 +1,6 @@
 """Who is in which gang: pods come, change and go, and so do the objects that declare gangs."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from podium.api import Object, Pod, PriorityClass
@@ -25,73 +25,93 @@ class Membership:
     _ended: dict[GangKey, dict[str, Pod]] = field(default_factory=dict)
     """Pods that ended well and still exist, by uid: after a restart nothing else tells of them."""
 
-    def take(self, entries: Sequence[Entry], leaders: Sequence[Pod], now: int) -> Iterator[Sequence[Entry]]:
+    def take(self, entries: Sequence[Entry], likes: Sequence[int], now: int) -> Iterator[Sequence[Entry]]:
         """Let new pods join their gangs; yields runs of those that are in none.
 
         A gang is queued where its first member stands among them, so both keep the order of appearance.
 
         Args:
             entries: the pods.
-            leaders: one of each template among them: without a gang among these there is none.
+            likes: equal for pods that differ in name and uid alone: those are in one gang.
             now: the time.
 
         """
-        book, label = self.book, self.book.settings.label
-        if all(gang_of(pod, label) is None for pod in leaders):
+        some = dict(zip(likes, entries, strict=True))
+        keys = {like: self._gang_of(entry.pod) for like, entry in some.items()}
+        if all(key is None for key in keys.values()):
             yield entries
             return
-        alone = []
+        alone: list[Entry] = []
         fresh: dict[GangKey, list[Entry]] = {}
-        firsts: dict[GangKey, int] = {}
-        for entry in entries:
-            key = gang_of(entry.pod, label)
-            if key is None or not self.is_gang_aware(entry.pod.spec.scheduler_name):
+        firsts: list[int] = []
+        for entry, like in zip(entries, likes, strict=True):
+            key = keys[like]
+            if key is None:
                 alone.append(entry)
                 continue
             members = fresh.get(key)
             if members is None:
-                fresh[key], firsts[key] = [entry], len(alone)
+                fresh[key] = [entry]
+                firsts.append(len(alone))
             else:
                 members.append(entry)
-        for key, members in fresh.items():
-            self._join(key, members)
         done = 0
-        conclude = self.conclusions.conclude
-        for key, first in firsts.items():
+        joined: list[Group] = []
+        for group, first in zip(self._join(fresh), firsts, strict=True):
             if first > done:
+                self.conclusions.conclude(joined, now)
+                joined.clear()
                 yield alone[done:first]
                 done = first
-            group = book.dirty.pop(key, None)
-            if group is not None:
-                conclude(group, now)
+            if self.book.dirty.pop(group.handle, None) is not None:
+                joined.append(group)
+        self.conclusions.conclude(joined, now)
         if done < len(alone):
             yield alone[done:]
 
+    def _gang_of(self, pod: Pod) -> GangKey | None:
+        """Return the gang of a pod, None if its profile knows no gangs."""
+        key = gang_of(pod, self.book.settings.label)
+        return key if key is not None and self.is_gang_aware(pod.spec.scheduler_name) else None
+
     def joined(self, entry: Entry) -> None:
         """Let a pod that is on a node join its gang."""
-        key = gang_of(entry.pod, self.book.settings.label)
-        if key is not None and self.is_gang_aware(entry.pod.spec.scheduler_name):
-            self._join(key, [entry])
+        key = self._gang_of(entry.pod)
+        if key is not None:
+            self._join({key: [entry]})
 
-    def _join(self, key: GangKey, entries: list[Entry]) -> None:
-        group = self.book.groups.get(key)
-        if group is None:
-            group = self._begin(key)
-        self._meet(group, entries)
+    def _join(self, fresh: Mapping[GangKey, list[Entry]]) -> list[Group]:
+        """Let pods join their gangs, which begin with them if need be; returns the gangs."""
+        book = self.book
+        groups, dirty = book.groups, book.dirty
+        handles = iter(book.engine.add_groups(len(fresh.keys() - groups.keys())))
+        joins: list[tuple[Group, Collection[Entry]]] = []
+        for key, entries in fresh.items():
+            group = groups.get(key)
+            if group is None:
+                group = self._begin(key, next(handles))
+            self._meet(group, entries)
+            self._take_in(group, entries)
+            joins.append((group, entries))
+            group.woken = True
+            dirty[group.handle] = group
+        self.conclusions.descriptions.enter(joins)
+        return [group for group, _ in joins]
+
+    def _take_in(self, group: Group, entries: list[Entry]) -> None:
+        members, said = group.members, group.signature
         for entry in entries:
             entry.group = group
-            uid = entry.pod.metadata.uid
-            group.members[uid] = entry
-            if group.signature is not None and signature(entry.pod, self.book.settings) != group.signature:
-                group.signature = None
-            if entry.pod.metadata.deletion_timestamp:
+            pod = entry.pod
+            uid = pod.metadata.uid
+            members[uid] = entry
+            if said is not None and signature(pod, self.book.settings) != said:
+                group.signature = said = None
+            if pod.metadata.deletion_timestamp:
                 group.leaving.add(uid)
             elif entry.node is not None:
                 group.placed.add(uid)
                 group.bound.add(uid)
-        self.conclusions.descriptions.enter(group, entries)
-        group.woken = True
-        self.book.dirty[key] = group
 
     def _meet(self, group: Group, entries: list[Entry]) -> None:
         """Find out whether newcomers are of another life of the gang than those that have ended."""
@@ -108,11 +128,12 @@ class Membership:
                     del group.succeeded[uid]
                     group.signature = None
 
-    def _begin(self, key: GangKey) -> Group:
-        handle = self.book.engine.add_group()
-        declared = self._objects.get(key)
+    def _begin(self, key: GangKey, handle: int) -> Group:
+        declared = self._objects.get(key) if self._objects else None
         uid = str(key) if declared is None else declared.metadata.uid
-        group = Group(key, handle, uid, declared, succeeded=dict(self._ended.get(key, {})))
+        group = Group(key, handle, uid, declared)
+        if key in self._ended:
+            group.succeeded = dict(self._ended[key])
         self.book.add(group)
         return group
 
@@ -127,23 +148,23 @@ class Membership:
                 entry.group = None
             if key is not None and self.is_gang_aware(entry.pod.spec.scheduler_name):
                 book.engine.dequeue(entry.handle)
-                self._join(key, [entry])
+                self._join({key: [entry]})
             return
         uid = entry.pod.metadata.uid
         if entry.pod.metadata.deletion_timestamp and uid not in group.leaving:
             group.leaving.add(uid)
             group.placed.discard(uid)
             group.bound.discard(uid)
-            book.dirty[group.key] = group
+            book.dirty[group.handle] = group
         elif entry.pod.spec.node_name and uid not in group.bound and uid not in group.leaving:
             group.placed.add(uid)
             group.bound.add(uid)
             self.conclusions.turns.drop_surplus(group, uid)
-            book.dirty[group.key] = group
+            book.dirty[group.handle] = group
         if signature(entry.pod, book.settings) != signature(old, book.settings):
             group.signature = None
             group.woken = True
-            book.dirty[group.key] = group
+            book.dirty[group.handle] = group
 
     def left(self, entry: Entry, phase: str) -> None:
         """Let go of a member that is gone, or ended in ``phase``."""
@@ -164,7 +185,7 @@ class Membership:
             uids.discard(uid)
         group.failures.pop(uid, None)
         self.conclusions.turns.drop_surplus(group, uid)
-        self.book.dirty[group.key] = group
+        self.book.dirty[group.handle] = group
         if not group.bound:
             why = f"member {entry.pod.metadata.name} is gone"
             # Nothing that happens can help against that: those that are left are tried again after a while.
@@ -206,11 +227,11 @@ class Membership:
         group.object = None if gone else item
         group.signature = None
         group.woken = True
-        self.book.dirty[key] = group
+        self.book.dirty[group.handle] = group
 
     def _note_ended(self, pod: Pod, *, gone: bool) -> None:
-        key = gang_of(pod, self.book.settings.label)
-        if key is None or not self.is_gang_aware(pod.spec.scheduler_name):
+        key = self._gang_of(pod)
+        if key is None:
             return
         uid, group = pod.metadata.uid, self.book.groups.get(key)
         ended = self._ended.setdefault(key, {})
@@ -218,7 +239,7 @@ class Membership:
             ended[uid] = pod
             if group is not None and uid not in group.members and controller_of(pod) == group.owner:
                 group.succeeded[uid] = pod
-                self.book.dirty[key] = group
+                self.book.dirty[group.handle] = group
             return
         ended.pop(uid, None)
         if not ended:

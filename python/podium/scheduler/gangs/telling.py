@@ -42,7 +42,7 @@ class Telling:
         """Note whether the members will have to be told that their gang is held back."""
         if group.phase is Phase.GATED:
             self._silent.setdefault(group.key, now + QUIET)
-        else:
+        elif self._silent:
             self._silent.pop(group.key, None)
 
     def forget(self, group: Group) -> None:

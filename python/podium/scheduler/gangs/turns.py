@@ -30,7 +30,10 @@ class Waiting:
 
 @dataclass(slots=True)
 class Turns:
-    """Puts gangs into the queue, back into it and out of it."""
+    """Puts gangs into the queue, back into it and out of it.
+
+    The core hears of those that come and go when :meth:`take_effect` is called, of all of them at once.
+    """
 
     book: Book
     permits: Permits
@@ -38,6 +41,9 @@ class Turns:
     requeue: Requeue
     _surplus: dict[str, Entry] = field(default_factory=dict)
     """Members that are to be queued on their own once all minimums have had their turn."""
+    _coming: dict[int, Group] = field(default_factory=dict)
+    """By handle."""
+    _going: list[int] = field(default_factory=list)
 
     def enqueue(self, group: Group, now: int) -> None:
         """Have a gang tried: it is new, its attempt is over, or something happened that can help it."""
@@ -47,9 +53,7 @@ class Turns:
         if not group.queued:
             group.queued = True
             group.move(Phase.QUEUED)
-            engine.enqueue_gang(group.handle, now, self._created(group), bool(group.placed))
-            if self.tenants is not None:
-                self.tenants.assign([Waiting(group)])
+            self._coming[group.handle] = group
         elif engine.pool(at) == "in_flight":
             if not self.permits.holds_any(group):
                 self._give_back(group, now)
@@ -80,8 +84,24 @@ class Turns:
     def dequeue(self, group: Group) -> None:
         """Take a gang out of the queue."""
         if group.queued:
-            self.book.engine.dequeue(GROUP | group.handle)
             group.queued = False
+            if self._coming.pop(group.handle, None) is None:
+                self._going.append(group.handle)
+
+    def take_effect(self, now: int) -> None:
+        """Tell the core of the gangs that came to the queue and left it."""
+        engine = self.book.engine
+        if self._going:
+            engine.dequeue_gangs(self._going)
+            self._going.clear()
+        if self._coming:
+            groups = list(self._coming.values())
+            self._coming.clear()
+            created = [self._created(group) for group in groups]
+            completing = [bool(group.placed) for group in groups]
+            engine.enqueue_gangs([group.handle for group in groups], now, created, completing)
+            if self.tenants is not None:
+                self.tenants.assign(map(Waiting, groups))
 
     def queued(self) -> list[Waiting]:
         """Return the gangs in the queue, for their tenants."""

@@ -99,40 +99,7 @@ impl Snapshot {
         Ok(self.insert_pod(record, has_ended(&source)))
     }
 
-    /// Keeps what a pending pod, just added, says beside name and uid. Examples are numbered from 0.
-    pub fn keep_example(&mut self, pod: PodId) {
-        let record = self.pods[pod].clone();
-        self.peers.join_again(record.peer);
-        self.examples.push(record);
-    }
-
-    /// How many examples are kept.
-    pub fn examples(&self) -> usize {
-        self.examples.len()
-    }
-
-    /// Drops all examples; numbering starts anew.
-    pub fn forget_examples(&mut self) {
-        for example in std::mem::take(&mut self.examples) {
-            self.forget_record(&example);
-        }
-    }
-
-    /// Adds a pending pod that differs from an example in name and uid alone.
-    pub fn add_pod_like(&mut self, example: usize, name: &str, uid: &str) -> PodId {
-        let like = &self.examples[example];
-        let record = Pod {
-            template: Arc::clone(&like.template),
-            name: name.into(),
-            uid: uid.into(),
-            claims: like.claims.clone(),
-            ..*like
-        };
-        self.peers.join_again(record.peer);
-        self.insert_pod(record, false)
-    }
-
-    fn insert_pod(&mut self, record: Pod, ended: bool) -> PodId {
+    pub(super) fn insert_pod(&mut self, record: Pod, ended: bool) -> PodId {
         let nominated = record
             .nominated
             .filter(|_| record.node_name == Symbol::EMPTY);
@@ -251,10 +218,7 @@ impl Snapshot {
             resources: &mut self.resources,
         };
         let template = Template::new(source, &mut names);
-        let template = match self.templates.get(&template) {
-            Some(known) => Arc::clone(known),
-            None => self.keep_template(template),
-        };
+        let template = self.shared(template);
         let interner = &mut self.interner;
         let nominated = &source.status.nominated_node_name;
         let preempted = |c: &object::PodCondition| {
@@ -283,6 +247,14 @@ impl Snapshot {
         }
     }
 
+    /// The template that all pods share which say the same.
+    pub(super) fn shared(&mut self, template: Template) -> Arc<Template> {
+        match self.templates.get(&template) {
+            Some(known) => Arc::clone(known),
+            None => self.keep_template(template),
+        }
+    }
+
     fn keep_template(&mut self, template: Template) -> Arc<Template> {
         for amounts in [&template.requests.held, &template.requests.scored] {
             for (id, _) in amounts.iter() {
@@ -304,7 +276,7 @@ impl Snapshot {
         template
     }
 
-    fn forget_record(&mut self, pod: &Pod) {
+    pub(super) fn forget_record(&mut self, pod: &Pod) {
         self.peers.leave(pod.peer);
     }
 

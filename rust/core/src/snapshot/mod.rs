@@ -7,6 +7,7 @@ mod arrivals;
 mod budgets;
 mod changes;
 mod column;
+mod examples;
 mod images;
 mod likeness;
 mod nodes;

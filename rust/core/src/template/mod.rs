@@ -162,6 +162,16 @@ impl Template {
         }
     }
 
+    /// The template of a pod that says the same but for its labels; `None` where they are in more than
+    /// `labels`: affinity and spread may take values from them.
+    pub fn labelled(&self, labels: Labels) -> Option<Self> {
+        let alone = self.affinity.is_empty() && self.spread.is_empty();
+        alone.then(|| Template {
+            labels,
+            ..self.clone()
+        })
+    }
+
     /// Whether the spread constraints, if any, are the pod's own.
     pub fn has_own_spread(&self) -> bool {
         !self.spread.is_empty()
