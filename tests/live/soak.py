@@ -91,7 +91,8 @@ class Churn:
             mine.append(name)
 
     def _pod(self, chance: random.Random, name: str) -> dict[str, object]:
-        requests = {"cpu": chance.choice(("50m", "100m", "500m", "2", "9"))}
+        # One in twenty-five fits no node.
+        requests = {"cpu": chance.choices(("50m", "100m", "500m", "2", "9"), (6, 6, 6, 6, 1))[0]}
         app = f"a{chance.randrange(20)}"
         spec: dict[str, object] = {}
         kind = chance.random()

@@ -87,6 +87,33 @@ def test_a_series_ends_in_nothing_where_the_word_was_never_heard():
     ]
 
 
+def test_a_newer_note_waits_for_its_time_and_the_newest_is_written():
+    server = Server()
+
+    async def run() -> None:
+        recorder = Recorder(server, lambda: 0, lambda _text: None)  # type: ignore[arg-type]
+        writing = asyncio.create_task(recorder.run())
+        recorder.record(failed("a"))
+        await recorder.flush(20)
+        for note in "bcd":
+            recorder.record(failed(note))
+            await asyncio.sleep(0.01)
+        assert [event["note"] for event in server.written] == ["a"]
+        assert recorder.unwritten == 1
+        recorder.forget("u")
+        assert recorder.unwritten == 1, "what was said last of a pod that is gone is not lost"
+        while recorder.unwritten:
+            await asyncio.sleep(0.01)
+        recorder.record(failed("e"))
+        await recorder.flush(20)
+        recorder.forget("u")
+        assert not recorder._said
+        writing.cancel()
+
+    asyncio.run(run())
+    assert [event["note"] for event in server.written] == ["a", "d", "e"]
+
+
 def test_what_is_remembered_of_a_pod_is_bounded_and_ends_with_it():
     server = Server()
 

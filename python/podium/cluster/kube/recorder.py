@@ -2,31 +2,31 @@
 
 As client-go's: what has type, reason, action, note and objects in common within six minutes is one event with
 a count; a series is written when it begins and when it ends. Unlike there nothing is dropped under load:
-events wait while bindings are under way, so that a burst of pods is bound first and told of right after.
+events wait while bindings are under way, so that a burst of pods is bound first and told of right after. And
+where only the note changes, as the counts in a waiting pod's reasons do, a newer one waits for some seconds.
 """
 
 import asyncio
 import contextlib
 import math
-import secrets
-import socket
 import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Final
 
-import msgspec
-
-from podium.api import BY_TYPE, Pod
 from podium.cluster.kube.client import KubeClient
+from podium.cluster.kube.event import About, Event, Series, about, make, micro_time
 from podium.cluster.kube.pace import Backoff
 from podium.cluster.port import Emit
 from podium.errors import ApiError, ClusterError
 
 #: A series that was not added to for this long is over.
 SERIES: Final = 360.0
+
+#: Seconds from one text to the next where nothing else differs, in events and conditions: in a busy cluster
+#: the counts in the reasons of every pod that waits change all the time. As long as its longest back-off.
+REST: Final = 10.0
 
 #: While bindings are under way, events younger than this many seconds wait; those twice as old wait no more.
 _PATIENCE: Final = 5.0
@@ -49,52 +49,31 @@ _TRIES: Final = 12
 _CONFLICT, _NOT_FOUND, _FORBIDDEN = 409, 404, 403
 
 
-class _Ref(msgspec.Struct, rename="camel", frozen=True, omit_defaults=True):
-    kind: str
-    name: str
-    namespace: str
-    uid: str
-    api_version: str
-    resource_version: str = ""
-
-
-class _Meta(msgspec.Struct):
-    name: str
-    namespace: str
-
-
-class _Series(msgspec.Struct, rename="camel"):
-    count: int
-    last_observed_time: str
-
-
-class _Event(msgspec.Struct, rename="camel", omit_defaults=True):
-    api_version: str
-    kind: str
-    metadata: _Meta
-    event_time: str
-    reporting_controller: str
-    reporting_instance: str
-    action: str
-    reason: str
-    regarding: _Ref
-    note: str
-    type: str
-    related: _Ref | None = None
-    series: _Series | None = None
-
-
-_About = tuple[str, str, str, str, str]
-"""Type, action, reason, and the uids of the objects in question: events alike but for the note."""
-
-
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Known:
-    """An event, when it was last seen, and the count that is in the API or about to be."""
+    """What is said of a pod: when first and last, how often, and what of it the API has."""
 
-    event: _Event
+    about: About
+    emit: Emit | None
+    """Let go of once it is written: it holds a pod."""
+    began: float
     seen: float
-    told: int = 1
+    count: int = 1
+    told: int = 0
+    """The count that is in the API or on its way there."""
+    event: Event | None = None
+    queued: bool = False
+
+    def tell(self) -> Event:
+        """Return what is to be written now."""
+        ago = time.time() - time.monotonic()
+        if self.event is None:
+            assert self.emit is not None, "an event is made of what was emitted"
+            self.event, self.emit = make(self.emit, ago + self.began), None
+        if self.count > 1:
+            self.event.series = Series(self.count, micro_time(ago + self.seen))
+        self.told = self.count
+        return self.event
 
 
 class Recorder:
@@ -111,14 +90,17 @@ class Recorder:
         self._client = client
         self._busy = busy
         self._log = log
-        self._host = socket.gethostname()
         self._series: dict[tuple[Any, ...], _Known] = {}
         """The longest unseen first."""
         self._keys: dict[str, dict[tuple[Any, ...], None]] = {}
         """The series of each pod, by its uid, the longest unseen first."""
-        self._waiting: deque[tuple[float, _Event]] = deque()
-        self._unheard: dict[_About, _Event] = {}
+        self._waiting: deque[tuple[float, _Known]] = deque()
+        self._unheard: dict[About, _Known] = {}
         """What waits and may be replaced by a newer word."""
+        self._resting: dict[About, asyncio.TimerHandle] = {}
+        """What of it waits for its time."""
+        self._said: dict[str, tuple[About, float]] = {}
+        """By uid of a pod that waits: what was written last, and when."""
         self._writing = 0
         self._wake = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -128,40 +110,43 @@ class Recorder:
     @property
     def unwritten(self) -> int:
         """How many events are not in the API yet."""
-        return len(self._waiting) + self._writing
+        return len(self._waiting) + len(self._resting) + self._writing
 
     def record(self, event: Emit) -> None:
         """Take an event about a pod."""
         now = time.monotonic()
-        made = self._make(event)
-        if made.reason in _ONCE:
-            self._push(made)
+        said = about(event)
+        if event.reason in _ONCE:
+            self._said.pop(event.pod.metadata.uid, None)
+            self._push(_Known(said, event, now, now))
             return
-        about = _about(made)
-        key = (*about, made.note)
+        key = (*said, event.note)
         known = self._take_out(key)
-        if known is None or now - known.seen > SERIES:
-            self._put(key, _Known(self._say(about, made), now))
+        if known is not None and now - known.seen > SERIES:
+            self._finish(known)
+            known = None
+        if known is None:
+            self._put(key, self._say(said, event, now))
             if len(self._series) > _REMEMBERED:
                 self._end(next(iter(self._series)))
             return
         self._put(key, known)
         known.seen = now
-        begins = known.event.series is None
-        count = 2 if known.event.series is None else known.event.series.count + 1
-        known.event.series = _Series(count, _micro())
-        if begins and self._unheard.get(about) is not known.event:
-            self._push(known.event)
-            known.told = count
+        known.count += 1
+        if known.told == 1 and known.count == 2:
+            self._push(known)
 
     def forget(self, uid: str) -> None:
         """End the series of a pod that is gone."""
         for key in [*self._keys.get(uid, ())]:
             self._end(key)
+        said = self._said.pop(uid, None)
+        if said is not None and said[0] in self._resting:
+            self._rested(said[0])
 
     def _put(self, key: tuple[Any, ...], known: _Known) -> None:
         self._series[key] = known
-        keys = self._keys.setdefault(known.event.regarding.uid, {})
+        keys = self._keys.setdefault(known.about[3], {})
         keys[key] = None
         if len(keys) > _OF_ONE_POD:
             self._end(next(iter(keys)))
@@ -169,64 +154,57 @@ class Recorder:
     def _take_out(self, key: tuple[Any, ...]) -> _Known | None:
         known = self._series.pop(key, None)
         if known is not None:
-            uid = known.event.regarding.uid
+            uid = known.about[3]
             keys = self._keys[uid]
             del keys[key]
             if not keys:
                 del self._keys[uid]
         return known
 
-    def _say(self, about: _About, event: _Event) -> _Event:
+    def _say(self, said: About, event: Emit, now: float) -> _Known:
         """Let a newer word replace one that is not written yet: there are never more than pods.
 
         Returns:
-            The event that is going to be written.
+            What is going to be written.
 
         """
-        unheard = self._unheard.get(about)
-        if unheard is None:
-            self._unheard[about] = event
-            self._push(event)
-            return event
-        self._take_out((*about, unheard.note))
-        unheard.note, unheard.event_time, unheard.series = event.note, event.event_time, None
-        unheard.regarding = event.regarding
-        return unheard
+        unheard = self._unheard.get(said)
+        if unheard is not None and unheard.emit is not None:
+            self._take_out((*said, unheard.emit.note))
+            unheard.emit, unheard.began, unheard.seen, unheard.count = event, now, now, 1
+            return unheard
+        known = self._unheard[said] = _Known(said, event, now, now)
+        last = self._said.get(said[3])
+        if last is not None and last[0] == said and now < last[1] + REST:
+            wait = last[1] + REST - now
+            self._resting[said] = asyncio.get_running_loop().call_later(wait, self._rested, said)
+        else:
+            self._push(known)
+        return known
 
-    def _push(self, event: _Event) -> None:
+    def _rested(self, said: About) -> None:
+        self._resting.pop(said).cancel()
+        self._push(self._unheard[said])
+
+    def _push(self, known: _Known) -> None:
+        if known.queued:
+            return
         if len(self._waiting) == _KEPT:
             self.lost += 1
             self._next()
-        self._waiting.append((time.monotonic(), event))
+        known.queued = True
+        self._waiting.append((time.monotonic(), known))
         self._wake.set()
 
-    def _next(self) -> tuple[_Event, bool]:
-        """Take the event that has waited longest; also returns whether it may be in the API already."""
-        event = self._waiting.popleft()[1]
-        about = _about(event)
-        if self._unheard.get(about) is not event:
-            return event, event.series is not None
-        del self._unheard[about]
-        return event, False
-
-    def _make(self, event: Emit) -> _Event:
-        regarding = _reference(event.pod)
-        controller = event.pod.spec.scheduler_name or "default-scheduler"
-        name = f"{regarding.name[:200]}.{time.time_ns():x}{secrets.token_hex(2)}"
-        return _Event(
-            api_version="events.k8s.io/v1",
-            kind="Event",
-            metadata=_Meta(name, regarding.namespace),
-            event_time=_micro(),
-            reporting_controller=controller,
-            reporting_instance=f"{controller}-{self._host}"[:128],
-            action=event.action,
-            reason=event.reason,
-            regarding=regarding,
-            note=event.note,
-            type=event.type,
-            related=None if event.related is None else _reference(event.related),
-        )
+    def _next(self) -> _Known:
+        """Take the event that has waited longest."""
+        known = self._waiting.popleft()[1]
+        known.queued = False
+        if self._unheard.get(known.about) is known:
+            del self._unheard[known.about]
+            if known.about[3] in self._keys:  # not of a pod that is gone
+                self._said[known.about[3]] = (known.about, time.monotonic())
+        return known
 
     async def run(self) -> None:
         """Write until cancelled."""
@@ -240,8 +218,9 @@ class Recorder:
                 await _wait(self._wake, SERIES)
             elif self._writing < self._may_write():
                 self._writing += 1
-                event, written = self._next()
-                task = asyncio.create_task(self._write(event, written=written))
+                known = self._next()
+                written = known.told > 0
+                task = asyncio.create_task(self._write(known.tell(), written=written))
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
             else:
@@ -262,6 +241,8 @@ class Recorder:
             patient: let the time begin anew whenever an event is written.
 
         """
+        for said in [*self._resting]:
+            self._rested(said)
         left, until = self.unwritten, time.monotonic() + seconds
         while left and time.monotonic() < until:
             await asyncio.sleep(0.02)
@@ -279,13 +260,15 @@ class Recorder:
 
     def _end(self, key: tuple[Any, ...]) -> None:
         known = self._take_out(key)
-        if known is None or known.event.series is None:
-            return
-        unwritten = self._unheard.get(_about(known.event)) is known.event
-        if not unwritten and known.event.series.count > known.told:
-            self._push(known.event)
+        if known is not None:
+            self._finish(known)
 
-    async def _write(self, event: _Event, *, written: bool) -> None:
+    def _finish(self, known: _Known) -> None:
+        """Write a count that has grown; what was never written is on its way with its own."""
+        if 0 < known.told < known.count:
+            self._push(known)
+
+    async def _write(self, event: Event, *, written: bool) -> None:
         backoff = Backoff(1.0, 10.0, jitter=0.25)
         try:
             for _ in range(_TRIES):
@@ -307,7 +290,7 @@ class Recorder:
             self._writing -= 1
             self._wake.set()
 
-    async def _send(self, event: _Event, *, written: bool) -> None:
+    async def _send(self, event: Event, *, written: bool) -> None:
         path = f"/apis/events.k8s.io/v1/namespaces/{event.metadata.namespace}/events"
         if written:
             try:
@@ -318,21 +301,6 @@ class Recorder:
             else:
                 return
         await self._client.post(path, event)
-
-
-def _about(event: _Event) -> _About:
-    related = "" if event.related is None else event.related.uid
-    return event.type, event.action, event.reason, event.regarding.uid, related
-
-
-def _reference(pod: Pod) -> _Ref:
-    meta = pod.metadata
-    version = BY_TYPE[Pod].api_version
-    return _Ref("Pod", meta.name, meta.namespace, meta.uid, version, meta.resource_version)
-
-
-def _micro() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 async def _wait(event: asyncio.Event, seconds: float) -> None:

@@ -10,15 +10,12 @@ from typing import Any, Final, NamedTuple
 from podium.api import BY_TYPE, Condition, Pod
 from podium.cluster.kube.client import STRATEGIC, KubeClient, path_of
 from podium.cluster.kube.pace import persist
+from podium.cluster.kube.recorder import REST
 from podium.cluster.port import Evict, PatchStatus, Preempt
 from podium.errors import ApiError, Unreachable
 
 _PODS: Final = BY_TYPE[Pod]
 _NOT_FOUND, _CONFLICT = 404, 409
-
-#: Seconds between two words about one pod that differ in nothing but the text. In a busy cluster the numbers
-#: in it change all the time, for every pod that waits.
-_REST: Final = 5.0
 
 
 class _Written(NamedTuple):
@@ -48,7 +45,7 @@ class StatusWriter:
         client: KubeClient,
         seen: Callable[[str], Pod | None],
         log: Callable[[str], None],
-        rest: float = _REST,
+        rest: float = REST,
     ) -> None:
         self._client = client
         self._seen = seen
