@@ -19,7 +19,7 @@ from podium.cluster.kube.pace import TokenBucket
 from podium.errors import ClusterError
 from podium.framework.config import SchedulerConfig
 from podium.framework.metrics import FrameworkMetrics
-from podium.live.cachecheck import compare_books, compare_objects
+from podium.live.cachecheck import Heard, compare_books, compare_objects
 from podium.live.configz import configz
 from podium.live.control import Control
 from podium.live.driver import Driver
@@ -208,7 +208,9 @@ class _Life:
             except ClusterError as error:
                 log.warning("cache check: %s", error)
                 continue
-            books = await self.driver.inspect(lambda: compare_books(self.scheduler, self.cluster.store))
+            books = await self.driver.compare(
+                lambda: Heard.so_far(self.cluster.store), lambda heard: compare_books(self.scheduler, heard)
+            )
             self.metrics.checked(found, books)
 
     async def _deschedule(self) -> None:

@@ -10,7 +10,7 @@ import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Self
 
 from podium.api import Kind, Node, Object, Pod
 from podium.cluster.kube.backend import KubeCluster
@@ -112,14 +112,27 @@ async def _compare(comparison: _Comparison, kind: Kind, client: KubeClient, pati
     return comparison.repair()
 
 
-def compare_books(scheduler: Scheduler, store: Store) -> Differences:
-    """Compare the scheduler's state with the objects; to be called between two steps, events applied."""
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What the watches had told of at some time."""
+
+    nodes: Set[str]
+    pods: Sequence[Pod]
+
+    @classmethod
+    def so_far(cls, store: Store) -> Self:
+        """Take it down; the store goes on."""
+        return cls({item.metadata.name for item in store.objects(Node)}, [*store.pods()])
+
+
+def compare_books(scheduler: Scheduler, heard: Heard) -> Differences:
+    """Compare the scheduler's state with the objects; to be called when it has applied just these."""
     differences = Differences()
-    nodes = {item.metadata.name for item in store.objects(Node)}
+    nodes = heard.nodes
     for name in nodes ^ scheduler.state.nodes.keys():
         differences.add("Node", f"{name}: only the {'API server' if name in nodes else 'scheduler'} has it")
     known = {entry.pod.metadata.uid: entry for entry in scheduler.state.entries()}
-    for pod in store.pods():
+    for pod in heard.pods:
         uid, node = pod.metadata.uid, pod.spec.node_name
         entry = known.pop(uid, None)
         if node and (entry is None or entry.node != node):

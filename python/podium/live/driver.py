@@ -16,6 +16,7 @@ from podium.scheduler.loop import Scheduler
 
 log = logging.getLogger("podium.live")
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 #: Scheduling cycles in one step: between two steps requests are sent and events are heard.
@@ -97,10 +98,20 @@ class Driver:
             return await self._step()
 
     async def inspect(self, work: Callable[[], T]) -> T:
-        """Do something with the scheduler while everything that was heard is applied and no step runs."""
+        """Do something with the scheduler while no step runs."""
         async with self._lock:
             await self._step()
             return await self._call(work)
+
+    async def compare(self, heard: Callable[[], S], work: Callable[[S], T]) -> T:
+        """Do something with the scheduler and what it has heard.
+
+        What comes while it is busy is in neither: ``heard`` is called when its events are taken.
+        """
+        async with self._lock:
+            known = heard()
+            await self._step()
+            return await self._call(lambda: work(known))
 
     async def _step(self) -> bool:
         self._wake.clear()

@@ -11,7 +11,10 @@ import msgspec
 from podium.api import BY_NAME, ObjectMeta, Pod, PodSpec
 from podium.cluster.kube.store import Store
 from podium.cluster.port import Applied, Event, Removed
-from podium.live.cachecheck import compare_objects
+from podium.framework.config import default_config
+from podium.live.cachecheck import Heard, compare_books, compare_objects
+from podium.live.driver import Driver
+from podium.scheduler.loop import Scheduler
 
 _POD = BY_NAME["v1", "Pod"]
 
@@ -130,3 +133,58 @@ def test_an_answer_that_comes_after_the_end_of_its_object_is_dropped():
     assert [type(event) for event in heard] == [Removed, Applied]
     store.answered(_pod("x", 8, "new", node="n"))
     assert isinstance(heard[-1], Applied)
+
+
+class _Hectic:
+    """A cluster in which something else happens whenever the scheduler is busy."""
+
+    binding = 0
+    idle = True
+
+    def __init__(self, store: Store, heard: list[Event], while_busy: Callable[[], None]) -> None:
+        self.store = store
+        self.heard = heard
+        self.while_busy = while_busy
+
+    def events(self) -> Sequence[Event]:
+        taken = [*self.heard]
+        self.heard.clear()
+        asyncio.get_running_loop().call_soon(self.while_busy)
+        return taken
+
+    def perform(self, actions: object) -> None:
+        pass
+
+    def now(self) -> int:
+        return 0
+
+
+def test_what_is_heard_while_the_books_are_read_is_no_difference():
+    store, heard = _store()
+    for number in range(20):
+        store.apply(_pod(f"p{number}", number + 1, node="n"))
+
+    def while_busy() -> None:
+        gone = next(iter(store.pods()))
+        store.change("DELETED", gone)
+        store.apply(_pod(f"new-{gone.metadata.name}", 99, node="n"))
+
+    scheduler = Scheduler(default_config())
+
+    async def run() -> list[int]:
+        driver = Driver(scheduler, _Hectic(store, heard, while_busy), lambda: True)
+        found = [
+            await driver.compare(lambda: Heard.so_far(store), lambda heard: compare_books(scheduler, heard))
+            for _ in range(5)
+        ]
+        lost = store.pod("u-p9")
+        assert lost is not None
+        store.change("DELETED", lost)
+        heard.pop()  # the scheduler is never told
+        found.append(
+            await driver.compare(lambda: Heard.so_far(store), lambda heard: compare_books(scheduler, heard))
+        )
+        driver.close()
+        return [len(differences) for differences in found]
+
+    assert asyncio.run(run()) == [0, 0, 0, 0, 0, 1]
