@@ -7,7 +7,7 @@ use crate::template::Template;
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// Templates whose class is remembered; beyond that the table starts afresh.
 const TEMPLATES: usize = 1 << 11;
@@ -19,9 +19,9 @@ type Address = (usize, usize, Option<TableId>);
 #[derive(Debug, Default)]
 pub(crate) struct Classes {
     known: FxHashMap<Box<[u8]>, ClassId>,
-    /// Class by profile, address of the template, which is kept so that its address cannot be reused, and
-    /// the table of what the caller's plugins say.
-    by_template: FxHashMap<Address, (Arc<Template>, ClassId)>,
+    /// Class by profile, address of the template, which a weak reference keeps from being reused, and the
+    /// table of what the caller's plugins say.
+    by_template: FxHashMap<Address, (Weak<Template>, ClassId)>,
     /// The snapshot's key epoch in which `by_template` is true.
     epoch: u64,
     /// Per class: how far the snapshot had come when it was last asked for.
@@ -63,7 +63,7 @@ impl Classes {
                 (*new.insert(next), false)
             }
         };
-        let known = (Arc::clone(&pod.template), class);
+        let known = (Arc::downgrade(&pod.template), class);
         self.by_template.insert(address, known);
         (class, seen)
     }

@@ -280,12 +280,12 @@ impl Snapshot {
         self.peers.leave(pod.peer);
     }
 
-    /// Drops templates that no pod (nor an entry of the change log) uses, whenever their number doubled.
+    /// Drops templates that no pod (nor an entry of the change log) uses, whenever a quarter more have come.
     fn purge_templates(&mut self) {
         if self.templates.len() > self.template_limit {
             self.templates
                 .retain(|template| Arc::strong_count(template) > 1);
-            self.template_limit = 2 * self.templates.len() + 1024;
+            self.template_limit = self.templates.len() / 4 * 5 + 256;
         }
     }
 }
