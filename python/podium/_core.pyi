@@ -166,7 +166,8 @@ class Shortage:
         nearest: the least that must become free, such as ``2 more nvidia.com/gpu``; empty where amounts are
             not all that is in the way.
         holders: who holds most of it: a pod, its gang if it stands for one, the amount.
-        domain: the topology domain that came nearest.
+        domain: the topology domain that came nearest, such as ``rack=r1``.
+        domains: how many domains the topology keys make.
         failed: whether it is an error.
 
     """
@@ -187,6 +188,8 @@ class Shortage:
     def holders(self) -> list[tuple[int, int | None, str]]: ...
     @property
     def domain(self) -> str: ...
+    @property
+    def domains(self) -> int: ...
     @property
     def failed(self) -> bool: ...
 
@@ -611,9 +614,19 @@ class Engine:
         """
 
     def reclaim_group(
-        self, group: int, spared_pods: NDArray[np.uint32], spared_tenants: NDArray[np.uint32], /
+        self,
+        group: int,
+        spared_pods: NDArray[np.uint32],
+        spared_tenants: NDArray[np.uint32],
+        said: Said | None = None,
+        /,
     ) -> GangEviction | None:
         """Return the pods of other tenants that must go so that a gang fits; conditions as of ``reclaim``."""
+
+    def claimed_by_group(
+        self, group: int, spared_pods: NDArray[np.uint32], spared_tenants: NDArray[np.uint32], /
+    ) -> list[int]:
+        """Return pods of other tenants that could be asked to leave for a gang."""
 
     def roomiest(self, pod: int, kept: int | None = None, /) -> int | None:
         """Return the row that has to lose least before the pod fits: ``kept`` if it can; None if none can."""
@@ -738,6 +751,12 @@ class Engine:
 
         """
 
+    def group_domains(self, group: int, /) -> tuple[list[tuple[str, list[int] | None]], int]:
+        """Return where the missing members of a gang may be together, and how many domains its keys make.
+
+        In the order in which it is tried: what the domain is called, and its rows; None: all nodes.
+        """
+
     def arrange_group(self, group: int, said: Said, /) -> list[tuple[int, int]] | None:
         """Return where missing members could go, as far as Python plugins have said; nothing is kept."""
 
@@ -746,7 +765,7 @@ class Engine:
 
     def preempt_group(self, group: int, respect_budgets: bool, said: Said | None = None) -> GangEviction: ...
     def foresee_group(
-        self, group: int, pods: NDArray[np.uint32], ends: NDArray[np.int64], /
+        self, group: int, pods: NDArray[np.uint32], ends: NDArray[np.int64], said: Said | None = None, /
     ) -> tuple[int, list[tuple[int, int]]] | None:
         """Return when a gang fits if pods leave at these times, and where; None if it never does."""
 

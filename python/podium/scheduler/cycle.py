@@ -148,7 +148,7 @@ class Cycle:
             count = int(np.count_nonzero(feasible))
         if count == 0:
             narrowed = (left_out, outcome.narrowed_by)
-            return no_fit(engine, entry.handle, passed, filtered.rejected, narrowed)
+            return no_fit(engine, entry.handle, passed, filtered.rejected, narrowed, self.among)
         return Left(view, feasible, count, filtered, (left_out, outcome.narrowed_by))
 
     def _no_nodes(self) -> Misfit:

@@ -23,7 +23,7 @@ class Entry(msgspec.Struct, eq=False, gc=False):
         message: why its last attempt failed.
         victims: keys of the pods evicted for it in its last attempt.
         failed_at: when its first attempt failed, where tenants take turns.
-        placed_at: when it was bound, where tenants give back.
+        placed_at: when it was bound, where tenants give back or gangs hold places for later.
 
     """
 

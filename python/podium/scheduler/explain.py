@@ -7,13 +7,26 @@ from podium._core import Quantity
 from podium.scheduler.entry import Entry
 from podium.scheduler.explain_plugins import judge_with_plugins
 from podium.scheduler.explanation import Explanation, NodeRejection, Turn, scores_of
-from podium.scheduler.gangs.report import turn_of
+from podium.scheduler.gangs.report import GangJudge
 from podium.scheduler.loop import Scheduler
 from podium.scheduler.tenants import Tenants
 
 
-def explain(scheduler: Scheduler, uid: str, top: int = 10) -> Explanation:
-    """Judge one pending pod that the scheduler knows; ``top`` bounds the scores that are returned."""
+def gang_judge(scheduler: Scheduler) -> GangJudge:
+    """Return who judges gangs for several pods among which nothing happens."""
+    return GangJudge(scheduler.state, scheduler.gangs, scheduler.arranger)
+
+
+def explain(scheduler: Scheduler, uid: str, top: int = 10, gangs: GangJudge | None = None) -> Explanation:
+    """Judge one pending pod that the scheduler knows.
+
+    Args:
+        scheduler: which schedules nothing meanwhile.
+        uid: of the pod.
+        top: how many scores are returned at most.
+        gangs: who has judged the gangs of other pods; None: nobody has.
+
+    """
     entry = scheduler.state.entry(uid)
     if entry is None:
         raise KeyError(uid)
@@ -25,7 +38,7 @@ def explain(scheduler: Scheduler, uid: str, top: int = 10) -> Explanation:
     if scheduler.tenants is not None:
         result.tenant = _turn(scheduler, scheduler.tenants, entry, result)
     if entry.group is not None:
-        result.gang = turn_of(scheduler.state, scheduler.gangs, scheduler.arranger, entry.group)
+        result.gang = (gangs or gang_judge(scheduler)).turn_of(entry.group)
         result.message = result.message or result.gang.message
     return result
 

@@ -48,13 +48,15 @@ def no_fit(
     passed: NDArray[np.bool_],
     rejected: tuple[RejectedNodes, ...],
     narrowed: tuple[NDArray[np.bool_] | None, tuple[str, ...]],
+    among: NDArray[np.bool_] | None = None,
 ) -> Misfit:
-    """Say that every node was rejected.
+    """Say that every node was rejected, or every one ``among`` which the pod had to be.
 
     ``passed`` are the nodes that no native plugin rejects, ``rejected`` those that a Python plugin rejected
     first; ``narrowed`` says which nodes PreFilter left out, and by whom.
     """
     left_out, narrowed_by = narrowed
+    asked = np.ones(len(passed), np.bool_) if among is None else among
     counts: Counter[str] = Counter()
     plugins: set[str] = set()
     codes = engine.codes(pod)
@@ -63,19 +65,19 @@ def no_fit(
         native[group.rows] = False
         codes[group.rows] = int(group.status.code)
         plugins.add(group.status.plugin)
-        counts.update(dict.fromkeys(group.status.reasons, len(group.rows)))
+        counts.update(dict.fromkeys(group.status.reasons, int(np.count_nonzero(asked[group.rows]))))
     absent = absent_status(narrowed_by)
     if left_out is not None:
         native &= ~left_out
         codes[left_out] = int(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
         if left_out.any():
             plugins.update(narrowed_by)
-            counts[absent.message] += int(np.count_nonzero(left_out))
-    reasons, blamed = engine.reasons(pod, native)
+            counts[absent.message] += int(np.count_nonzero(left_out & asked))
+    reasons, blamed = engine.reasons(pod, native & asked)
     counts.update(dict(reasons))
     plugins.update(blamed)
-    text = ", ".join(sorted(f"{count} {reason}" for reason, count in counts.items()))
-    message = f"0/{len(passed)} nodes are available:{f' {text}.' if text else ''}"
+    text = ", ".join(sorted(f"{count} {reason}" for reason, count in counts.items() if count))
+    message = f"0/{np.count_nonzero(asked)} nodes are available:{f' {text}.' if text else ''}"
     return Misfit(
         message, tuple(sorted(plugins)), codes, rejected, left_out=left_out, narrowed_by=narrowed_by
     )

@@ -42,6 +42,9 @@ class GangMembers(Protocol):
     def joined(self, entry: Entry) -> None:
         """Let a pod that is on a node join its gang."""
 
+    def strayed(self, pod: Pod) -> None:
+        """Hear of a pod that another scheduler is responsible for."""
+
     def changed(self, entry: Entry, old: Pod) -> None:
         """Hear that a pod's object changed."""
 
@@ -49,7 +52,7 @@ class GangMembers(Protocol):
         """Hear that a pod is gone, before the core forgets it."""
 
     def observe(self, item: Object, *, gone: bool = False) -> None:
-        """Hear of an object that is no Node; of pods only what ended well on a node matters."""
+        """Hear of an object that is no Node; of pods only what is gone or ended matters."""
 
     def settle(self, now: int) -> None:
         """Draw the conclusions of all that was heard."""

@@ -87,8 +87,8 @@ class Scheduler:
         self.relief = None
         if self.tenants is not None:
             self.relief = Relief(self.state, self.tenants, settings.tenants)
-            if settings.tenants.reclaim.enabled:
-                self.follow(Bindings(self.binder.waiting))
+        if settings.tenants.reclaim.enabled or settings.gangs.backfill != "none":
+            self.follow(Bindings(self.binder.waiting))
         self._columns = CustomColumns()
         facts = NodeFacts(self.engine, self.state.nodes, self._columns)
         services = Services(self.state, facts, self.binder.waiting, self.inbox, self._columns)
@@ -139,7 +139,7 @@ class Scheduler:
         cycle = Cycle(engine, services, binder, observer, self.config.podium.sampling == "upstream")
         cycle.placed = self.gangs.given_nodes
         reservation = gang_cycle.reservation
-        placements = Placements(state, binder, self.profiles, self.gangs, reservation, observer)
+        placements = Placements(state, binder, self.profiles, self.gangs, observer)
         post_filter = PostFilter(engine, state, binder.waiting, self.profiles, preemption, cycle)
         singles = SingleTurns(
             engine, self.profiles, cycle, post_filter, self.failures, placements, reservation, self.relief

@@ -9,7 +9,6 @@ from podium.scheduler.assumed import Assumed
 from podium.scheduler.binding import Binder
 from podium.scheduler.entry import Entry
 from podium.scheduler.gangs.gangs import Gangs
-from podium.scheduler.gangs.reserve import Reservation
 from podium.scheduler.observer import Observer
 from podium.scheduler.profiles import Profiles
 from podium.scheduler.state import State
@@ -24,14 +23,12 @@ class Placements:
         binder: Binder,
         profiles: Profiles,
         gangs: Gangs,
-        reservation: Reservation,
         observer: Observer,
     ) -> None:
         self._state = state
         self._binder = binder
         self._profiles = profiles
         self._gangs = gangs
-        self._reservation = reservation
         self._observer = observer
 
     def begin_batch(self, batch: Batch, now: int, actions: list[Action]) -> None:
@@ -44,7 +41,6 @@ class Placements:
         nodes = self._state.names_of(rows)
         self._observer.placed(entries, nodes)
         self._gangs.given_nodes(entries)
-        self._reservation.started(entries, now)
         if not self._profiles:
             self._binder.begin_plain(entries, nodes, actions)
             return

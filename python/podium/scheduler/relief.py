@@ -9,7 +9,7 @@ nobody can claim it back. It goes on when the pod is on its node, and charged, a
 kept for the pod, so victims that come again do not take it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -76,18 +76,23 @@ class Relief:
         message = f"{attempt.message} reclaim: {len(victims)} pods of tenants above their share leave {node}."
         return replace(attempt, message=message, nominated=node, victims=victims)
 
-    def give_gang(self, group: int, members: Sequence[Entry], now: int) -> GangEviction | None:
+    def give_gang(
+        self,
+        find: Callable[[NDArray[np.uint32], NDArray[np.uint32]], GangEviction | None],
+        members: Sequence[Entry],
+        now: int,
+    ) -> GangEviction | None:
         """Look for pods that owe a gang its places, and keep those; None: there are none.
 
         Args:
-            group: the gang's number in the core.
+            find: plans who leaves, given handles of pods and of tenants that give nothing.
             members: those without a node.
             now: the time.
 
         """
         if not self._settings.enabled or self._wait_still(self._takers, members):
             return None
-        found = self._engine.reclaim_group(group, *self._all_spared(now))
+        found = find(*self._all_spared(now))
         if found is None:
             return None
         for handle, row in found.places:
@@ -128,7 +133,7 @@ class Relief:
 
 
 class Bindings(Observer):
-    """Notes when pods were bound, so that reclaim can let them run for a while."""
+    """Notes when pods were bound: reclaim lets them run for a while, and they end by a time they declare."""
 
     def __init__(self, clock: WaitingRoom) -> None:
         self._clock = clock

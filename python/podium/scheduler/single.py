@@ -5,11 +5,14 @@ from dataclasses import dataclass
 
 from podium._core import Decision, Engine
 from podium.cluster.port import Action
+from podium.framework.runner import Runner
 from podium.framework.state import CycleState
 from podium.scheduler.assumed import Assumed
 from podium.scheduler.cycle import Cycle, Unexpected
 from podium.scheduler.entry import Concern, Entry
 from podium.scheduler.failures import Failures, Refusal
+from podium.scheduler.fit import Misfit
+from podium.scheduler.gangs.arranging import lift, restore
 from podium.scheduler.gangs.reserve import Reservation
 from podium.scheduler.observer import Attempt
 from podium.scheduler.placements import Placements
@@ -54,6 +57,8 @@ class SingleTurns:
         if failed is None:
             return
         state, why = failed
+        if isinstance(why, Misfit) and self._fills_a_gap_with_plugins(entry, plugins.runner, now, actions):
+            return
         if isinstance(why, Unexpected):
             self.failures.put_back(entry, Refusal("error", why.message), now, actions)
             return
@@ -102,6 +107,18 @@ class SingleTurns:
         attempt = relief.give(attempt, now, actions)
         self.post_filter.evicted |= bool(attempt.victims)
         return attempt
+
+    def _fills_a_gap_with_plugins(
+        self, entry: Entry, runner: Runner, now: int, actions: list[Action]
+    ) -> bool:
+        """Run the cycle once more as if nothing were held for the gang that room is held for."""
+        group = self.reservation.gap_for(entry, now)
+        if group is None:
+            return False
+        lifted = lift(self.engine, group)
+        failed = self.cycle.run(entry, runner, now, actions)
+        restore(self.engine, lifted)
+        return failed is None
 
     def _fills_a_gap(self, entry: Entry, now: int, actions: list[Action]) -> bool:
         """Place a pod where room is held for a gang that will not need it before the pod ends."""

@@ -144,6 +144,8 @@ class State:
         concern = self.gates.concern(pod)
         if concern.foreign:
             self.foreign[uid] = pod
+            if self.gangs is not None:
+                self.gangs.strayed(pod)
             return False
         if concern.held:
             self._held[uid] = concern

@@ -7,8 +7,9 @@ from podium.api.manifest import Manifest
 from podium.cluster.port import Applied
 from podium.errors import CoreError
 from podium.framework.config import SchedulerConfig
-from podium.scheduler.explain import explain
+from podium.scheduler.explain import explain, gang_judge
 from podium.scheduler.explanation import Explanation
+from podium.scheduler.gangs.report import GangJudge
 from podium.scheduler.loop import Scheduler
 from podium.simulator.given_load import GivenLoad
 from podium.simulator.run import all_but_pods, bound_and_pending, name_of
@@ -35,13 +36,14 @@ def judge_pending(
     objects = [*all_but_pods(manifest), *bound, *pending]
     scheduler.step(map(Applied, objects), now=0, limit=0)
     GivenLoad.of(manifest).tell(scheduler)
+    gangs = gang_judge(scheduler)
     for pod in filter(wanted, pending):
-        found = _judge(scheduler, pod, top)
+        found = _judge(scheduler, pod, top, gangs)
         if found is not None:
             yield found
 
 
-def _judge(scheduler: Scheduler, pod: Pod, top: int) -> Explanation | None:
+def _judge(scheduler: Scheduler, pod: Pod, top: int, gangs: GangJudge) -> Explanation | None:
     """Judge one pod; None if it is about to end, so that no scheduler looks at it."""
     uid, state = pod.metadata.uid, scheduler.state
     held = state.gates.held.get(uid)
@@ -50,7 +52,7 @@ def _judge(scheduler: Scheduler, pod: Pod, top: int) -> Explanation | None:
         return Explanation(name_of(pod), "gated", why)
     if state.entry(uid) is not None:
         try:
-            return explain(scheduler, uid, top)
+            return explain(scheduler, uid, top, gangs)
         except CoreError as error:
             return Explanation(name_of(pod), "error", str(error))
     if uid in state.foreign:

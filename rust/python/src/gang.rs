@@ -26,6 +26,7 @@ pub(crate) struct Shortage {
     /// A pod, its group if it stands for one, and the amount they hold.
     holders: Vec<(u32, Option<u32>, String)>,
     domain: String,
+    domains: usize,
     failed: bool,
 }
 
@@ -52,6 +53,7 @@ impl From<gang::Shortage> for Shortage {
                 .map_or_else(String::new, gang::Nearest::text),
             holders: shortage.holders.iter().map(holder).collect(),
             domain: shortage.domain,
+            domains: shortage.domains,
             failed: shortage.failed,
         }
     }
@@ -275,28 +277,45 @@ impl Engine {
     }
 
     /// What pods of other tenants must go so that a group fits; None if nobody owes it that much.
+    #[pyo3(signature = (group, spared_pods, spared_tenants, said = None))]
     fn reclaim_group(
         &self,
         py: Python<'_>,
         group: u32,
         spared_pods: PyReadonlyArray1<'_, u32>,
         spared_tenants: PyReadonlyArray1<'_, u32>,
+        said: Option<&Said>,
     ) -> PyResult<Option<GangEviction>> {
         let spared = spared(&spared_pods, &spared_tenants);
+        let said = said.map_or_else(Arc::default, |said| Arc::clone(&said.0));
         let found = self.run(py, move |engine| {
             let attempt = u64::from(engine.queue.attempts(Entity::group(group)));
-            engine.reclaim_group(GroupId(group), attempt, &spared)
+            engine.reclaim_group(GroupId(group), attempt, &spared, &said)
         })?;
         Ok(found.map(GangEviction::from))
     }
 
+    /// Pods of other tenants that could be asked to leave for a group.
+    fn claimed_by_group(
+        &self,
+        group: u32,
+        spared_pods: PyReadonlyArray1<'_, u32>,
+        spared_tenants: PyReadonlyArray1<'_, u32>,
+    ) -> PyResult<Vec<u32>> {
+        let spared = spared(&spared_pods, &spared_tenants);
+        let pods = self.lock()?.claimed_by_group(GroupId(group), &spared);
+        Ok(pods.into_iter().map(|pod| pod.0).collect())
+    }
+
     /// When and where a group fits if pods leave at the given times; nothing is kept. None: never.
+    #[pyo3(signature = (group, pods, ends, said = None))]
     fn foresee_group(
         &self,
         py: Python<'_>,
         group: u32,
         pods: PyReadonlyArray1<'_, u32>,
         ends: PyReadonlyArray1<'_, i64>,
+        said: Option<&Said>,
     ) -> PyResult<Option<Foreseen>> {
         let pods = pods.as_array();
         let ends: Vec<(Nanos, PodId)> = ends
@@ -305,8 +324,9 @@ impl Engine {
             .zip(pods.iter())
             .map(|(end, pod)| (*end, PodId(*pod)))
             .collect();
+        let said = said.map_or_else(Arc::default, |said| Arc::clone(&said.0));
         let found = self.run(py, move |engine| {
-            engine.foresee_group(GroupId(group), &ends)
+            engine.foresee_group(GroupId(group), &ends, &said)
         })?;
         Ok(found.map(|(at, places)| (at, pairs(&places))))
     }

@@ -16,6 +16,9 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Said(pub(crate) Arc<gang::Said>);
 
+/// A topology domain and its rows, none for all nodes.
+type NamedRows = (String, Option<Vec<Row>>);
+
 /// A kind of members, a row, and how many of each kind were there when it was refused.
 type Company = (usize, Row, Vec<usize>);
 
@@ -48,6 +51,11 @@ impl Engine {
             said.refuse(kind, row, beside);
         }
         Ok(Said(Arc::new(said)))
+    }
+
+    /// Where the missing members of a gang may be together: see the stub.
+    fn group_domains(&self, group: u32) -> PyResult<(Vec<NamedRows>, usize)> {
+        Ok(self.lock()?.group_domains(GroupId(group)))
     }
 
     /// Where the missing members would go, as far as Python plugins have said; nothing is kept.

@@ -211,5 +211,5 @@ def test_explain_counts_what_plugins_leave_to_members():
     found = explain(world.scheduler, "pod-default-h-0").gang
     assert (found.placeable, found.nearest, found.position) == (0, "", 2)
     assert found.message.endswith(
-        "h-0 does not: 0/2 nodes are available: the other plugins leave it no node."
+        "h-0 does not: 0/2 nodes are available: 2 node(s) were refused by other plugins."
     )

@@ -2,9 +2,10 @@
 
 import pytest
 from msgspec.structs import replace
-from podium.api import OwnerReference
+from podium.api import ContainerStatus, OwnerReference, PodStatus
 from podium.api.gangs import ROLE_ANNOTATION
 from podium.api.objects.groups import GangPolicy, SchedulingPolicy
+from podium.api.objects.pod import ContainerState, ContainerStateReason
 
 from tests.scheduler.gangs.world import WAYS, World, declared, gang, member, node, with_minimum
 
@@ -123,6 +124,95 @@ def test_a_group_that_is_made_again_begins_anew(way):
     world.apply(news[1]).settle()
     assert world.group("g").bound == {"new-g-0", "new-g-1"}
     assert world.cluster.group_status["second"]
+
+
+def made(pod, at, finished=None):
+    """A pod that was created, and maybe ended, at a second."""
+    pod = replace(pod, metadata=replace(pod.metadata, creation_timestamp=f"2026-01-01T00:00:{at:02}Z"))
+    if finished is None:
+        return pod
+    state = ContainerState(terminated=ContainerStateReason(finished_at=f"2026-01-01T00:00:{finished:02}Z"))
+    return replace(
+        ended(pod), status=PodStatus("Succeeded", container_statuses=[ContainerStatus(state=state)])
+    )
+
+
+def left_over(way, number, phase="Succeeded"):
+    """Pods of an earlier run that are on a node still, and what declares their gang."""
+    objects, pods = declared(way, "g", number, 2)
+    named = [
+        replace(p, metadata=replace(p.metadata, name=f"old-{at}", uid=f"old-{at}"))
+        for at, p in enumerate(pods)
+    ]
+    return objects, [ended(replace(p, spec=replace(p.spec, node_name="n")), phase) for p in named]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
+@pytest.mark.parametrize("first", ["old", "new"])
+def test_7_what_an_earlier_run_has_left_makes_no_quorum(way, phase, first):
+    objects, old = left_over(way, 3, phase)
+    pods = declared(way, "g", 2, 2)[1]
+    news = [*old, pods[0]] if first == "old" else [pods[0], *old]
+    fails = pods[1].metadata.uid
+    world = World(node("n", gpu="4"), bind_fails=lambda uid, _: "no" if uid == fails else "")
+    world.apply(*objects, *news).until(1)
+    assert (world.bound("g"), world.state("g")) == ([], "Gated")
+    said = str(world.cluster.group_status)
+    assert not any(word in said for word in ("Running", "Finished", "Completed", "True, 'reason': 'Sched"))
+    # One member is bound and the other never is: that is no gang, whatever has ended before.
+    world.apply(pods[1]).until(200)
+    assert (world.bound("g"), world.scheduler.gangs.counts["rolled_back"] > 0) == ([], True)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_7_a_run_is_over_when_its_last_member_has_ended(way):
+    objects, pods = declared(way, "g", 2, 2)
+    world = World(node("n", gpu="4")).apply(*objects, *pods).settle()
+    done = [ended(pod_of(world, f"g-{number}")) for number in range(2)]
+    world.apply(*done).settle()
+    again = [
+        replace(p, metadata=replace(p.metadata, name=f"h-{at}", uid=f"h-{at}")) for at, p in enumerate(pods)
+    ]
+    world.apply(again[0]).settle()
+    assert (world.bound("h"), world.state("g")) == ([], "Gated")
+    # That an old pod changes once more is nothing to the new ones.
+    labelled = replace(
+        done[0], metadata=replace(done[0].metadata, labels={**(done[0].metadata.labels or {}), "x": "y"})
+    )
+    world.apply(labelled, again[1]).settle()
+    assert (world.bound("h"), len(world.group("g").succeeded)) == (["h-0", "h-1"], 0)
+    world.apply(
+        replace(
+            labelled,
+            metadata=replace(
+                labelled.metadata, annotations={**(labelled.metadata.annotations or {}), "z": ""}
+            ),
+        )
+    )
+    world.settle().remove(pod_of(world, "h-1")).until(200)
+    assert [each.pod.metadata.name for each in world.cluster.withdrawn] == ["h-0"]
+
+
+def test_7_after_a_restart_times_tell_whose_run_it_was():
+    for finished, counts in ((30, True), (10, False)):
+        old = [made(pod, 0, finished) for pod in left_over("label", 1)[1]]
+        running = [replace(made(pod, 20), spec=replace(pod.spec, node_name="n")) for pod in gang("g", 2)[:1]]
+        world = World(node("n", gpu="4")).apply(*running, *old).until(100)
+        assert (len(world.bound("g")) == 1) is counts, "one of two is kept if the other has ended in its run"
+
+
+def test_the_last_wave_of_a_job_needs_no_quorum():
+    """Five completions, four at a time: the fifth comes when nobody else is left."""
+    world = World(node("n", gpu="4")).apply(*(owned(pod, "job") for pod in gang("g", 4))).settle()
+    done = [ended(pod_of(world, f"g-{number}")) for number in range(4)]
+    world.apply(*done).settle()
+    world.apply(owned(member("g", 4, 4), "job")).until(10)
+    assert (world.bound("g-4"), world.state("g")) == (["g-4"], "Bound")
+    # The same after a restart.
+    world.restart(done)
+    world.until(200)
+    assert (world.bound("g-4"), world.cluster.withdrawn) == (["g-4"], [])
 
 
 def with_group_minimum(group, minimum):

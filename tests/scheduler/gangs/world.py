@@ -104,9 +104,9 @@ class Log(Observer):
 
 
 class World:
-    def __init__(self, *nodes, latency=None, bind_fails=None, plugins=(), **gangs):
+    def __init__(self, *nodes, latency=None, bind_fails=None, plugins=(), given=None, **gangs):
         self.cluster = SimulatedCluster(latency, bind_fails)
-        self.config = config_of(*plugins) if plugins else config(**gangs)
+        self.config = given or (config_of(*plugins) if plugins else config(**gangs))
         self.log = Log()
         self.start()
         self.cluster.apply(nodes)

@@ -114,10 +114,11 @@ class PodSpec(Base):
 
 
 class ContainerStateReason(Base):
-    """Why a container waits or ended."""
+    """Why a container waits or ended, and when."""
 
     reason: str = ""
     exit_code: Int32 = 0
+    finished_at: Timestamp | None = None
 
 
 class ContainerState(Base):

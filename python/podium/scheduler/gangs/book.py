@@ -7,7 +7,9 @@ from podium._core import Engine
 from podium.api.gangs import GangKey
 from podium.cluster.port import Action
 from podium.framework.config import GangSettings
+from podium.scheduler.gangs.ended import Ended
 from podium.scheduler.gangs.group import GROUP, Group
+from podium.scheduler.gangs.strays import Strays
 
 
 @dataclass(slots=True)
@@ -18,6 +20,8 @@ class Book:
         groups, by_handle: the gangs.
         dirty: those of which conclusions are to be drawn, by handle.
         outbox: what the backend is to do beside what the loop asks of it.
+        ended: pods that ended well and still exist.
+        strays: pods that name a gang but do not go with it.
         counts: how often gangs were ``placed``, ``bound``, ``rolled_back``, ``timed_out`` … so far.
 
     """
@@ -29,6 +33,12 @@ class Book:
     dirty: dict[int, Group] = field(default_factory=dict)
     outbox: list[Action] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
+    ended: Ended = field(default_factory=Ended)
+    strays: Strays = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin without strays."""
+        self.strays = Strays(self.settings.label)
 
     def add(self, group: Group) -> None:
         """Note a gang that has its first member."""

@@ -59,13 +59,20 @@ class Conclusions:
         elif need == 0:
             self._complete(group)
         elif not group.placed and ready < need:
-            self._hold_back(group, f"{group.live} of {group.minimum} members exist")
+            self._await_members(group)
         elif ready:
             self.turns.enqueue(group, now)
         else:
             self.turns.dequeue(group)
         self.telling.remind(group, now)
         self.telling.report(group)
+
+    def _await_members(self, group: Group) -> None:
+        why, strays = f"{group.live} of {group.minimum} members exist", self.book.strays.text(group.key)
+        is_news = bool(strays) and not group.message.endswith(strays)
+        self._hold_back(group, f"{why}, beside {strays}" if strays else why)
+        if is_news:
+            self.telling.emit(group, "Warning", "GangRefused", group.message)
 
     def _hold_back(self, group: Group, why: str) -> None:
         self.turns.dequeue(group)
@@ -96,6 +103,8 @@ class Conclusions:
     def _end(self, group: Group, now: int) -> None:
         self.turns.dequeue(group)
         self.turns.take_effect(now)
+        if not group.owner:
+            self.book.ended.run_over(group.key)
         self.book.remove(group)
         self.healing.forget(group)
         self.telling.forget(group)

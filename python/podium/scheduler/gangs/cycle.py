@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 from podium._core import Batch, Engine, GangEviction
@@ -83,9 +84,6 @@ class GangCycle:
         if shortage.failed:
             return self._end(group, Refusal("error", text), Room(), now, actions, feasible)
         room = self._make_room(group, now, actions)
-        if not room.nominated:
-            self.reservation.consider(group, now)
-            room = replace(room, reserved=self.reservation.places(group))
         refusal = Refusal("unschedulable", text + room.how, tuple(shortage.plugins))
         return self._end(group, refusal, room, now, actions, feasible)
 
@@ -94,15 +92,28 @@ class GangCycle:
         assert outcome.refused is not None, "only what was refused has failed"
         entry, why = outcome.refused
         text = (
-            f"gang {group.name}: {fitting} of {outcome.need} members fit, "
+            f"gang {group.name}: {fitting} of {outcome.need} members fit{outcome.where}, "
             f"{entry.pod.metadata.name} does not: {why.message}"
         )
         lacks_room = outcome.lacks_room and why.result == "unschedulable"
-        room = self._preempt(group, actions) if lacks_room else Room()
-        refusal = Refusal(why.result, text, why.plugins, why.pending)
+        room = self._make_room(group, now, actions) if lacks_room else Room()
+        refusal = Refusal(why.result, text + room.how, why.plugins, why.pending)
         return self._end(group, refusal, room, now, actions, outcome.feasible)
 
     def _make_room(self, group: Group, now: int, actions: list[Action]) -> Room:
+        """Make room, else hold places for later."""
+        room = self._evicted(group, now, actions)
+        if room.nominated:
+            return room
+        self.reservation.consider(group, now, self._planner(group))
+        return replace(room, reserved=self.reservation.places(group))
+
+    def _planner(self, group: Group) -> RoomMaker | None:
+        """Return who plans with the plugins that concern a gang's members, None where there are none."""
+        concerned = self.room is not None and any(entry.concerned for entry in group.pending())
+        return self.room if concerned else None
+
+    def _evicted(self, group: Group, now: int, actions: list[Action]) -> Room:
         """Make room by priority, else as fair shares do."""
         pending = list(group.pending())
         if self.relief is not None and any(map(self.relief.awaits, pending)):
@@ -110,7 +121,9 @@ class GangCycle:
         room = self._preempt(group, actions)
         if room.nominated or self.relief is None:
             return room
-        found = self.relief.give_gang(group.handle, pending, now)
+        planner, reclaim = self._planner(group), self._engine.reclaim_group
+        find = partial(reclaim, group.handle) if planner is None else partial(planner.reclaim, group)
+        found = self.relief.give_gang(find, pending, now)
         if found is None:
             return room
         victims, nominated = self._evict(group, found, actions)
@@ -134,8 +147,9 @@ class GangCycle:
         return Room(victims, nominated, "Success")
 
     def _plan(self, group: Group) -> GangEviction | None:
-        if self.room is not None and any(entry.concerned for entry in group.pending()):
-            return self.room.plan(group)
+        planner = self._planner(group)
+        if planner is not None:
+            return planner.plan(group)
         return self._engine.preempt_group(group.handle, self._keeps_budgets)
 
     def _evict(

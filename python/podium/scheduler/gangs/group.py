@@ -153,8 +153,9 @@ class Group(msgspec.Struct, eq=False):
         self.epoch += 1
 
     def note_floor(self) -> None:
-        """Note that as many have run as must, some of which have ended already."""
-        if not self.floor and self.bound and len(self.bound) + len(self.succeeded) >= self.minimum:
+        """Note that as many have run as must, some or, of one controller, all of which have ended already."""
+        has_run = self.bound or self.owner
+        if not self.floor and has_run and len(self.bound) + len(self.succeeded) >= self.minimum:
             self.floor = self.minimum
 
     @property

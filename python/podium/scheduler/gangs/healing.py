@@ -54,6 +54,7 @@ class Healing:
         group.epoch += 1
         group.message, group.floor, group.deadline = why, 0, None
         group.succeeded.clear()
+        self.book.ended.run_over(group.key)
         self._timed.pop(group.key, None)
         self.turns.dequeue(group)
         group.move(Phase.ROLLING_BACK)

@@ -22,8 +22,6 @@ class Membership:
     is_gang_aware: Callable[[str], bool]
     """Whether the profile of a scheduler name knows gangs."""
     _objects: dict[GangKey, Object] = field(default_factory=dict)
-    _ended: dict[GangKey, dict[str, Pod]] = field(default_factory=dict)
-    """Pods that ended well and still exist, by uid: after a restart nothing else tells of them."""
 
     def take(self, entries: Sequence[Entry], likes: Sequence[int], now: int) -> Iterator[Sequence[Entry]]:
         """Let new pods join their gangs; yields runs of those that are in none.
@@ -38,6 +36,12 @@ class Membership:
         """
         some = dict(zip(likes, entries, strict=True))
         keys = {like: self._gang_of(entry.pod) for like, entry in some.items()}
+        label = self.book.settings.label
+        stray = {like for like, key in keys.items() if key is None and gang_of(some[like].pod, label)}
+        if stray:
+            for entry, like in zip(entries, likes, strict=True):
+                if like in stray:
+                    self.strayed(entry.pod)
         if all(key is None for key in keys.values()):
             yield entries
             return
@@ -76,9 +80,22 @@ class Membership:
 
     def joined(self, entry: Entry) -> None:
         """Let a pod that is on a node join its gang."""
-        key = self._gang_of(entry.pod)
-        if key is not None:
+        key = gang_of(entry.pod, self.book.settings.label)
+        if key is None:
+            return
+        if self.is_gang_aware(entry.pod.spec.scheduler_name):
             self._join({key: [entry]})
+        else:
+            self.strayed(entry.pod)
+
+    def strayed(self, pod: Pod) -> None:
+        """Note a pod that may name a gang, but whose schedulerName is that of others."""
+        self._tell_of_stray(self.book.strays.note(pod))
+
+    def _tell_of_stray(self, key: GangKey | None) -> None:
+        group = self.book.groups.get(key) if key is not None else None
+        if group is not None:
+            self.book.dirty[group.handle] = group
 
     def _join(self, fresh: Mapping[GangKey, list[Entry]]) -> list[Group]:
         """Let pods join their gangs, which begin with them if need be; returns the gangs."""
@@ -100,6 +117,7 @@ class Membership:
 
     def _take_in(self, group: Group, entries: list[Entry]) -> None:
         members, said = group.members, group.signature
+        comes_first, runs_first = not members, not group.bound
         for entry in entries:
             entry.group = group
             pod = entry.pod
@@ -112,13 +130,15 @@ class Membership:
             elif entry.node is not None:
                 group.placed.add(uid)
                 group.bound.add(uid)
+        if comes_first or (runs_first and group.bound):
+            self._inherit(group, [entry.pod for entry in entries])
 
     def _meet(self, group: Group, entries: list[Entry]) -> None:
         """Find out whether newcomers are of another life of the gang than those that have ended."""
         owner = controller_of(entries[0].pod)
         if owner != group.owner:
             if group.members and not group.live:
-                group.begin_anew()
+                self._begin_anew(group)
             group.owner = owner
         if group.succeeded:
             # Who has the name of one that ended well is to do its work again.
@@ -128,12 +148,20 @@ class Membership:
                     del group.succeeded[uid]
                     group.signature = None
 
+    def _inherit(self, group: Group, pods: Sequence[Pod]) -> None:
+        """Count in who ended well in the run that these newcomers are of."""
+        for pod in self.book.ended.of_run(group.key, pods):
+            if pod.metadata.uid not in group.members:
+                group.succeeded[pod.metadata.uid] = pod
+
+    def _begin_anew(self, group: Group) -> None:
+        self.book.ended.run_over(group.key)
+        group.begin_anew()
+
     def _begin(self, key: GangKey, handle: int) -> Group:
         declared = self._objects.get(key) if self._objects else None
         uid = str(key) if declared is None else declared.metadata.uid
         group = Group(key, handle, uid, declared)
-        if key in self._ended:
-            group.succeeded = dict(self._ended[key])
         self.book.add(group)
         return group
 
@@ -195,6 +223,8 @@ class Membership:
     def observe(self, item: Object, *, gone: bool = False) -> None:
         """Look at an object that may declare a gang, be what is left of a member, or be a priority class."""
         if isinstance(item, Pod):
+            if gone or item.status.phase in ("Succeeded", "Failed"):
+                self._tell_of_stray(self.book.strays.forget(item))
             if item.status.phase == "Succeeded" and item.spec.node_name:
                 self._note_ended(item, gone=gone)
             return
@@ -223,7 +253,7 @@ class Membership:
             if group.placed:
                 group.epoch += 1
             else:
-                group.begin_anew()
+                self._begin_anew(group)
         group.object = None if gone else item
         group.signature = None
         group.woken = True
@@ -233,17 +263,15 @@ class Membership:
         key = self._gang_of(pod)
         if key is None:
             return
-        uid, group = pod.metadata.uid, self.book.groups.get(key)
-        ended = self._ended.setdefault(key, {})
-        if not gone:
-            ended[uid] = pod
-            if group is not None and uid not in group.members and controller_of(pod) == group.owner:
-                group.succeeded[uid] = pod
-                self.book.dirty[group.handle] = group
+        if gone:
+            self.book.ended.forget(key, pod)
             return
-        ended.pop(uid, None)
-        if not ended:
-            del self._ended[key]
+        uid, group = pod.metadata.uid, self.book.groups.get(key)
+        is_new = self.book.ended.note(key, pod)
+        if is_new and group is not None and group.members and uid not in group.members:
+            uids = group.bound or group.members
+            self._inherit(group, [group.members[uid].pod for uid in uids])
+            self.book.dirty[group.handle] = group
 
     def settle(self, now: int) -> None:
         """Draw the conclusions of all that was heard."""

@@ -7,7 +7,7 @@ once all have places: where a plugin makes one member wait, all of them wait for
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,7 +19,9 @@ from podium.scheduler.entry import Entry
 from podium.scheduler.failures import Refusal
 from podium.scheduler.gangs.arranging import Arranger
 from podium.scheduler.gangs.group import Group
+from podium.scheduler.gangs.permits import GANG
 from podium.scheduler.gangs.seats import Mask, Outcome, Seats
+from podium.scheduler.gangs.wording import together_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +49,14 @@ class OneByOne:
         """Try one domain after the other; ``partial``: a few members are better than none."""
         nearest: Outcome | None = None
         most = -1
-        for among in self._domains(group):
+        plugins = {GANG} if group.description.topology else set()
+        for where, among in self._domains(group):
             outcome = self._fill(group, among)
+            outcome.where = where
             fitting = outcome.fitting
             if outcome.refused is None or (partial and outcome.placed):
                 return outcome, fitting
+            plugins.update(outcome.refused[1].plugins)
             self.seats.undo(outcome.placed)
             outcome.placed.clear()
             if fitting > most:
@@ -60,6 +65,10 @@ class OneByOne:
             first = next(group.pending())
             text = f"no node has a value of {', '.join(group.description.topology)}"
             nearest = Outcome(group.need, refused=(first, Refusal("unschedulable", text)))
+        if nearest.refused is not None:
+            # What helps one domain helps the gang.
+            entry, why = nearest.refused
+            nearest.refused = entry, replace(why, plugins=tuple(sorted(plugins)))
         return nearest, max(most, 0)
 
     def _fill(self, group: Group, among: Mask | None) -> Outcome:
@@ -110,23 +119,17 @@ class OneByOne:
         self.seats.cycle.binder.begin(assumed, now, actions, {**answer.waits, **hold})
         return True
 
-    def _domains(self, group: Group) -> Iterator[Mask | None]:
-        """Yield the nodes to choose among: smaller domains first, or the one where members are already."""
-        keys = group.description.topology
-        if keys:
-            yield from self._parts(group, keys)
-        if not keys or group.description.preferred:
-            yield None
-
-    def _parts(self, group: Group, keys: tuple[str, ...]) -> list[Mask]:
-        view = self.seats.cycle.services.view()
-        values = list(zip(*(view.labels(key).tolist() for key in keys), strict=True))
-        sizes = Counter(value for value in values if None not in value)
-        held = {group.members[uid].node for uid in group.placed}
-        here = {values[view.index(node)] for node in held if node is not None}
-        ordered = sorted(sizes, key=lambda value: (sizes[value], value))
-        chosen = [value for value in ordered if not here or value in here]
-        return [np.fromiter((v == value for v in values), np.bool_, len(values)) for value in chosen]
+    def _domains(self, group: Group) -> Iterator[tuple[str, Mask | None]]:
+        """Yield the nodes to choose among, None for all: the domain first that members fill most."""
+        services = self.seats.cycle.services
+        nodes, facts = len(services.view()), services.facts
+        domains, count = self.seats.engine.group_domains(group.handle)
+        for name, rows in domains:
+            mask = None
+            if rows is not None:
+                mask = np.zeros(nodes, np.bool_)
+                mask[facts.position(np.asarray(rows, np.uint32))] = True
+            yield together_in(name, count), mask
 
 
 def _lacking(group: Group) -> Counter[str]:

@@ -65,7 +65,7 @@ def reports(gangs: Gangs, state: State, label: str) -> Sequence[GangReport]:
             min=group.minimum,
             bound=len(group.bound),
             waiting=gangs.permits.number_of(group),
-            missing=max(0, group.minimum - group.live - gated.get(group.name, 0)),
+            missing=max(0, group.minimum - group.live - group.done - gated.get(group.name, 0)),
             state=group.phase.value,
             position=ranks.get(group.handle),
             message=group.message,
@@ -91,27 +91,43 @@ def positions(gangs: Gangs) -> dict[int, int]:
     return {group.handle: place for place, group in enumerate(waiting, 1)}
 
 
-def turn_of(state: State, gangs: Gangs, arranger: Arranger, group: Group) -> GangTurn:
-    """Judge a gang as it would be tried now; nothing is placed."""
-    engine, placeable, nearest, message = state.engine, 0, "", group.message
-    if group.queued and group.need:
-        shortage = engine.try_group(group.handle, _said(arranger, group))
-        placeable = group.need if shortage is None else shortage.placeable
-        nearest = "" if shortage is None or not shortage.nearest else f"needs {shortage.nearest}"
-        message = "" if shortage is None else shortage_text(state, gangs, group, shortage)
-    position = positions(gangs).get(group.handle)
-    if position is None and engine.pool(GROUP | group.handle) is not None:
-        position = 1
-    return GangTurn(
-        name=group.name,
-        min=group.minimum,
-        placeable=placeable,
-        missing=max(0, group.minimum - group.live),
-        nearest=nearest,
-        position=position,
-        state=group.phase.value,
-        message=message,
-    )
+class GangJudge:
+    """Judges gangs as they would be tried now, each once: nothing is placed, or may happen in between."""
+
+    def __init__(self, state: State, gangs: Gangs, arranger: Arranger) -> None:
+        self._state = state
+        self._gangs = gangs
+        self._arranger = arranger
+        self._positions = positions(gangs)
+        self._turns: dict[int, GangTurn] = {}
+
+    def turn_of(self, group: Group) -> GangTurn:
+        """Return what there is to say of a gang."""
+        known = self._turns.get(group.handle)
+        if known is None:
+            known = self._turns[group.handle] = self._judge(group)
+        return known
+
+    def _judge(self, group: Group) -> GangTurn:
+        state, placeable, nearest, message = self._state, 0, "", group.message
+        if group.queued and group.need:
+            shortage = state.engine.try_group(group.handle, _said(self._arranger, group))
+            placeable = group.need if shortage is None else shortage.placeable
+            nearest = "" if shortage is None or not shortage.nearest else f"needs {shortage.nearest}"
+            message = "" if shortage is None else shortage_text(state, self._gangs, group, shortage)
+        position = self._positions.get(group.handle)
+        if position is None and state.engine.pool(GROUP | group.handle) is not None:
+            position = 1
+        return GangTurn(
+            name=group.name,
+            min=group.minimum,
+            placeable=placeable,
+            missing=max(0, group.minimum - group.live - group.done),
+            nearest=nearest,
+            position=position,
+            state=group.phase.value,
+            message=message,
+        )
 
 
 def _said(arranger: Arranger, group: Group) -> Said | None:

@@ -5,7 +5,8 @@ With ``runtime`` a pod may run in the gap if it declares that it ends before the
 priority takes them, and the gang starts when those that run there now have left: no later than they end.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Final
 
 import numpy as np
@@ -16,6 +17,7 @@ from podium.api.gangs import RUN_TIME
 from podium.framework.duration import Duration
 from podium.scheduler.entry import Entry
 from podium.scheduler.gangs.group import Group
+from podium.scheduler.gangs.room import RoomMaker
 from podium.scheduler.state import State
 
 SECOND: Final = 1_000_000_000
@@ -36,6 +38,18 @@ def run_time(pod: Pod) -> int | None:
     return None if deadline is None else deadline * SECOND
 
 
+def _started(entry: Entry, now: int) -> int:
+    """Return when a pod on a node began; one whose binding is under way begins now."""
+    if entry.placed_at is not None:
+        return entry.placed_at
+    if not entry.pod.spec.node_name:
+        return now
+    said = entry.pod.status.start_time
+    start = round(datetime.fromisoformat(said).timestamp() * SECOND) if said else 0
+    # On a virtual clock what ran before is as old as the clock.
+    return start if start <= now else 0
+
+
 class Reservation:
     """The places that are held for one gang."""
 
@@ -43,19 +57,16 @@ class Reservation:
         self._engine = engine
         self._state = state
         self._policy = policy
-        self._started: dict[str, int] = {}
         self.group: Group | None = None
         self.until = SOMETIME
         """When the gang can start if pods end as they said."""
         self._places: dict[str, str] = {}
 
-    def started(self, entries: Iterable[Entry], now: int) -> None:
-        """Note when pods were given their nodes."""
-        if self._policy != "none":
-            self._started.update((entry.pod.metadata.uid, now) for entry in entries)
+    def consider(self, group: Group, now: int, planner: RoomMaker | None) -> None:
+        """Hold places for a gang that has none, unless they are held for another or it can never run.
 
-    def consider(self, group: Group, now: int) -> None:
-        """Hold places for a gang that has none, unless they are held for another or it can never run."""
+        ``planner`` asks the plugins that concern its members; None: there are none.
+        """
         if self._policy == "none":
             return
         if self.group is not None and self.group is not group and self._still_waits(self.group):
@@ -63,7 +74,10 @@ class Reservation:
                 return
             self.release()
         handles, ends = self._ends(now)
-        found = self._engine.foresee_group(group.handle, handles, ends)
+        if planner is None:
+            found = self._engine.foresee_group(group.handle, handles, ends)
+        else:
+            found = planner.foresee(group, handles, ends)
         if found is None:
             if self.group is group:
                 self.release()
@@ -84,9 +98,8 @@ class Reservation:
             if entry.node is None:
                 continue
             length = run_time(entry.pod)
-            start = self._started.get(entry.pod.metadata.uid, 0)
             handles.append(entry.handle)
-            ends.append(SOMETIME if length is None else max(now, start + length))
+            ends.append(SOMETIME if length is None else max(now, _started(entry, now) + length))
         return np.asarray(handles, dtype=np.uint32), np.asarray(ends, dtype=np.int64)
 
     def places(self, group: Group) -> Mapping[str, str]:

@@ -28,6 +28,7 @@ class Outcome:
         waits: whether a Permit plugin holds one of them.
         refused: who got none, and why; None if all did.
         lacks_room: whether that is because no node was left, so that others who leave could help.
+        where: in which domain they were to be together, in words; empty: anywhere.
 
     """
 
@@ -36,6 +37,7 @@ class Outcome:
     waits: bool = False
     refused: tuple[Entry, Refusal] | None = None
     lacks_room: bool = False
+    where: str = ""
     feasible: dict[str, list[str]] = field(default_factory=dict)
 
     @property

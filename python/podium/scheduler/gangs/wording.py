@@ -9,8 +9,7 @@ from podium.scheduler.state import State
 def shortage_text(state: State, gangs: Gangs, group: Group, shortage: Shortage) -> str:
     """Say who has no place, why, how near it is, and who holds what is missing."""
     parts = [f"gang {group.name}: {shortage.placeable} of {shortage.need} members fit"]
-    if shortage.domain:
-        parts.append(f" together in {shortage.domain}")
+    parts.append(together_in(shortage.domain, shortage.domains))
     if shortage.member is not None:
         parts.append(f", {state.by_handle(shortage.member).pod.metadata.name} does not")
     parts.append(f": {shortage.message}")
@@ -23,6 +22,14 @@ def shortage_text(state: State, gangs: Gangs, group: Group, shortage: Shortage) 
             parts.append(f", held by {held}")
         parts.append(".")
     return "".join(parts)
+
+
+def together_in(domain: str, domains: int) -> str:
+    """Say of which domain it is told how many members fit there, empty if all nodes are one."""
+    if not domain:
+        return ""
+    best = f", the best of {domains} domains" if domains > 1 else ""
+    return f" together in {domain}{best}"
 
 
 def _holder(state: State, gangs: Gangs, pod: int, group: int | None) -> str:

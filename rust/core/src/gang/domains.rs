@@ -1,6 +1,7 @@
 //! Where a group may be together: the domains of its topology keys, the tightest first.
 
-use super::Request;
+use super::{GroupId, Request};
+use crate::engine::Engine;
 use crate::intern::Symbol;
 use crate::resources::ResourceId;
 use crate::snapshot::{Row, Snapshot};
@@ -10,7 +11,7 @@ use std::borrow::Cow;
 /// Nodes among which a group is placed.
 #[derive(Clone, Debug)]
 pub(super) struct Domain {
-    /// Value of the topology keys; empty if it is no domain of one.
+    /// Such as `rack=r1`; empty if it is no domain of a topology key.
     pub(super) name: String,
     /// Ascending; `None`: all nodes.
     some: Option<Vec<Row>>,
@@ -49,10 +50,63 @@ impl From<Part> for Domain {
     }
 }
 
-/// The domains to try, in this order.
-pub(super) fn candidates(snap: &Snapshot, request: &Request) -> Vec<Domain> {
+/// Where a group may be together.
+pub(super) struct Candidates {
+    /// In the order in which they are tried.
+    pub(super) tried: Vec<Domain>,
+    /// Those that surely lack room for all members, by how much they lack.
+    too_small: Vec<Part>,
+    /// How many domains the topology keys make.
+    pub(super) domains: usize,
+}
+
+impl Candidates {
+    fn everywhere() -> Self {
+        Candidates {
+            tried: vec![everywhere()],
+            too_small: Vec::new(),
+            domains: 0,
+        }
+    }
+
+    /// Those of the domains that are too small in which most members seem to have room.
+    pub(super) fn nearest(self, snap: &Snapshot, request: &Request) -> Vec<Domain> {
+        let mut rated: Vec<(usize, Part)> = self
+            .too_small
+            .into_iter()
+            .map(|domain| (seats(snap, request, &domain.rows), domain))
+            .collect();
+        rated.sort_by_key(|(seats, _)| std::cmp::Reverse(*seats));
+        rated.truncate(MOST_COMPARED);
+        rated.into_iter().map(|(_, part)| part.into()).collect()
+    }
+}
+
+/// Domains without room for all members that are looked at for the one that comes nearest.
+const MOST_COMPARED: usize = 4;
+
+/// How many members these nodes have room for, were all of them like the first.
+fn seats(snap: &Snapshot, request: &Request, rows: &[Row]) -> usize {
+    let Some((pod, _)) = request.members.first() else {
+        return 0;
+    };
+    let (nodes, spec) = (&snap.nodes, &snap.pods[*pod].template.requests.spec);
+    let on = |row: &Row| {
+        let pods = nodes.allowed_pods[*row as usize] - nodes.pod_count[*row as usize];
+        let asked = spec.iter().filter(|(_, ask)| *ask > 0);
+        let by_amounts = asked.map(|(id, ask)| {
+            let free = nodes.allocatable(id, *row);
+            free.saturating_sub(nodes.requested(id, *row)) / ask
+        });
+        usize::try_from(by_amounts.fold(pods, i64::min)).unwrap_or(0)
+    };
+    rows.iter().map(on).fold(0, usize::saturating_add)
+}
+
+/// The domains to try.
+pub(super) fn candidates(snap: &Snapshot, request: &Request) -> Candidates {
     if request.together.keys.is_empty() {
-        return vec![everywhere()];
+        return Candidates::everywhere();
     }
     let mut domains = partition(snap, &request.together.keys);
     if let Some(anchor) = request.anchored.first() {
@@ -64,22 +118,46 @@ pub(super) fn candidates(snap: &Snapshot, request: &Request) -> Vec<Domain> {
         .map(|domain| (wanted.fill(snap, &domain.rows), domain))
         .collect();
     rated.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.name.cmp(&b.1.name)));
-    let mut tried: Vec<Domain> = rated
-        .iter()
-        .filter(|(fill, _)| *fill <= 1.0 || !wanted.is_certain)
-        .map(|(_, domain)| Domain {
-            name: domain.name.clone(),
-            some: Some(domain.rows.clone()),
-        })
-        .collect();
+    let count = rated.len();
+    let fits = |(fill, _): &(f64, Part)| *fill <= 1.0 || !wanted.is_certain;
     if request.together.preferred {
+        let mut tried: Vec<Domain> = rated
+            .iter()
+            .filter(|rated| fits(rated))
+            .map(|(_, domain)| Domain {
+                name: domain.name.clone(),
+                some: Some(domain.rows.clone()),
+            })
+            .collect();
         tried.extend(unions(rated));
         tried.push(everywhere());
-    } else if tried.is_empty() {
-        // None has room: the roomiest, which is the last, says best what is missing.
-        tried.extend(rated.pop().map(|(_, domain)| domain.into()));
+        return Candidates {
+            tried,
+            too_small: Vec::new(),
+            domains: count,
+        };
     }
-    tried
+    // The fullest first, so those that are too small come before the others.
+    let split = rated.partition_point(|rated| !fits(rated));
+    let tried = rated.split_off(split.min(count.saturating_sub(1)));
+    Candidates {
+        tried: tried.into_iter().map(|(_, part)| part.into()).collect(),
+        too_small: rated.into_iter().rev().map(|(_, part)| part).collect(),
+        domains: count,
+    }
+}
+
+impl Engine {
+    /// Where the missing members of a group may be together, in the order in which it is tried: what it is
+    /// called and its rows, `None` for all nodes; and how many domains the topology keys make.
+    pub fn group_domains(&self, group: GroupId) -> (Vec<(String, Option<Vec<Row>>)>, usize) {
+        let request = self.request_of(group, 0);
+        let mut found = candidates(&self.snap, &request);
+        let (mut all, domains) = (std::mem::take(&mut found.tried), found.domains);
+        all.extend(found.nearest(&self.snap, &request));
+        let all = all.into_iter().map(|domain| (domain.name, domain.some));
+        (all.collect(), domains)
+    }
 }
 
 fn everywhere() -> Domain {
@@ -98,9 +176,13 @@ fn partition(snap: &Snapshot, keys: &[Symbol]) -> Vec<Part> {
             by_value.entry(values).or_default().push(row);
         }
     }
+    let text = |symbol: Symbol| snap.interner.text(symbol);
     let name = |values: Vec<Symbol>| {
-        let texts: Vec<_> = values.into_iter().map(|v| snap.interner.text(v)).collect();
-        texts.join("/")
+        let pairs = keys.iter().zip(values);
+        let texts: Vec<_> = pairs
+            .map(|(key, value)| format!("{}={}", text(*key), text(value)))
+            .collect();
+        texts.join(",")
     };
     by_value
         .into_iter()

@@ -9,6 +9,7 @@ mod amounts;
 mod arrange;
 mod domains;
 mod evaluated;
+mod failures;
 mod fingerprint;
 mod greedy;
 mod place;

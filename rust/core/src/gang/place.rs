@@ -2,6 +2,7 @@
 
 use super::arrange::arrange;
 use super::domains::{self, Domain};
+use super::failures::Failures;
 use super::greedy::greedy;
 use super::shortage::Shortage;
 use super::transaction::Transaction;
@@ -73,10 +74,11 @@ fn all_rows(engine: &Engine, request: &Request) -> Option<Domain> {
     if free.together.preferred {
         free.together = super::Together::default();
     }
-    domains::candidates(&engine.snap, &free).into_iter().next()
+    let mut tried = domains::candidates(&engine.snap, &free).tried.into_iter();
+    tried.next()
 }
 
-/// Puts all that is needed on nodes; on failure nothing of it is left.
+/// Puts all that is needed on nodes; on failure nothing of it is left, and it is told what came nearest.
 pub(super) fn fill(
     engine: &mut Engine,
     request: &Request,
@@ -86,21 +88,31 @@ pub(super) fn fill(
     if !has_members(request) {
         return Err(Shortage::of_members(request));
     }
-    let mut nearest: Option<Box<Shortage>> = None;
-    for domain in domains::candidates(&engine.snap, request) {
-        match fill_domain(engine, request, tx, &domain) {
-            Ok(()) => return Ok(()),
-            Err(short)
-                if nearest
-                    .as_ref()
-                    .is_none_or(|n| short.placeable > n.placeable) =>
-            {
-                nearest = Some(short);
-            }
-            Err(_) => {}
+    let candidates = domains::candidates(&engine.snap, request);
+    let mut failures = Failures::new(candidates.domains);
+    for domain in &candidates.tried {
+        if fill_domain(engine, request, tx, domain, Some(&mut failures)) {
+            return Ok(());
         }
     }
-    Err(nearest.unwrap_or_else(|| Shortage::of_domains(&engine.snap, request)))
+    for domain in candidates.nearest(&engine.snap, request) {
+        let start = tx.len();
+        if let Some(refused) = greedy(engine, tx, request, &domain) {
+            failures.hear(engine, request, &refused, tx, &domain);
+        }
+        tx.undo_to(engine, start);
+    }
+    Err(failures.end(engine, request))
+}
+
+/// The same where nobody wants to know why there is no room.
+pub(super) fn fits(engine: &mut Engine, request: &Request, tx: &mut Transaction) -> bool {
+    engine.snap.refresh();
+    has_members(request)
+        && domains::candidates(&engine.snap, request)
+            .tried
+            .iter()
+            .any(|domain| fill_domain(engine, request, tx, domain, None))
 }
 
 fn has_members(request: &Request) -> bool {
@@ -120,12 +132,15 @@ fn fill_domain(
     request: &Request,
     tx: &mut Transaction,
     domain: &Domain,
-) -> Result<(), Box<Shortage>> {
+    failures: Option<&mut Failures>,
+) -> bool {
     let start = tx.len();
     let Some(refused) = greedy(engine, tx, request, domain) else {
-        return Ok(());
+        return true;
     };
-    let shortage = Shortage::new(engine, request, &refused, tx, domain);
+    if let Some(failures) = failures {
+        failures.hear(engine, request, &refused, tx, domain);
+    }
     tx.undo_to(engine, start);
     // Members may have been nominated to nodes where they no longer fit together.
     let nominated = |pod: &PodId| engine.snap.pods[*pod].nominated.is_some();
@@ -134,12 +149,9 @@ fn fill_domain(
     if !own.is_empty() {
         tx.lift(engine, own.into_iter());
         if greedy(engine, tx, request, domain).is_none() {
-            return Ok(());
+            return true;
         }
         tx.undo_to(engine, start);
     }
-    if request.need <= MOST_SEARCHED && arrange(engine, request, tx, domain) {
-        return Ok(());
-    }
-    Err(shortage)
+    request.need <= MOST_SEARCHED && arrange(engine, request, tx, domain)
 }

@@ -1,27 +1,31 @@
 //! Pods of tenants above their share leave so that a whole group of a tenant below it fits.
 
 use super::sparing::{Unit, Victims, make_room, units_of};
-use super::{GroupId, Request};
+use super::{GroupId, Request, Said};
 use crate::drf::Tenant;
 use crate::engine::Engine;
 use crate::reclaim::{Spared, is_fair, no_larger, offered, releases};
 use crate::snapshot::{PodId, Snapshot};
 use rustc_hash::FxHashSet;
+use std::sync::Arc;
 
 impl Engine {
     /// Which pods of other tenants must go so that the group fits, under the conditions of
     /// [`Engine::reclaim`].
     ///
     /// As few as can be are looked for first, wherever they are; where it would not be fair to take them,
-    /// among those that each tenant could lose in any case.
+    /// among those that each tenant could lose in any case. Plugins of the caller's have a say by what they
+    /// `said`; the caller asks them again about these places.
     pub fn reclaim_group(
         &mut self,
         group: GroupId,
         attempt: u64,
         spared: &Spared,
+        said: &Arc<Said>,
     ) -> Option<Victims> {
-        let request = self.snap.groups.get(group)?;
-        let request = request.request(&self.snap.pods, attempt);
+        let known = self.snap.groups.get(group)?;
+        let mut request = known.request(&self.snap.pods, attempt);
+        request.said = Arc::clone(said);
         self.snap.refresh_tenants();
         let claim = Claim {
             mine: self.snap.pods[request.members.first()?.0].tenant?,
@@ -36,6 +40,27 @@ impl Engine {
         let units = claim.owed(&mut self.snap, units);
         let found = make_room(self, &request, &units, &[])?;
         claim.may_take(&mut self.snap, &found).then_some(found)
+    }
+}
+
+impl Engine {
+    /// Pods that could be asked to leave for a group.
+    pub fn claimed_by_group(&self, group: GroupId, spared: &Spared) -> Vec<PodId> {
+        let Some(known) = self.snap.groups.get(group) else {
+            return Vec::new();
+        };
+        let request = known.request(&self.snap.pods, 0);
+        let first = request.members.first();
+        let Some(mine) = first.and_then(|(pod, _)| self.snap.pods[*pod].tenant) else {
+            return Vec::new();
+        };
+        let claim = Claim {
+            mine,
+            request: &request,
+            spared,
+        };
+        let units = claim.units(&self.snap).into_iter();
+        units.flat_map(|unit| unit.pods).map(|(pod, _)| pod).collect()
     }
 }
 

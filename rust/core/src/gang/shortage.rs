@@ -1,6 +1,7 @@
 //! Why a group has no places: who, what, how near, and who holds it.
 
 use super::domains::Domain;
+use super::failures::diagnose_within;
 use super::greedy::Refused;
 use super::transaction::Transaction;
 use super::{GroupId, Request};
@@ -30,8 +31,9 @@ pub struct Shortage {
     pub plugins: Vec<&'static str>,
     pub nearest: Option<Nearest>,
     pub holders: Vec<Holder>,
-    /// The domain that came nearest, where a topology is wanted.
+    /// The domain that came nearest, where a topology is wanted, and how many there are.
     pub domain: String,
+    pub domains: usize,
     /// Something unexpected, nobody is to blame.
     pub failed: bool,
 }
@@ -116,21 +118,24 @@ impl Shortage {
         })
     }
 
+    /// How many of the members that are needed are among those that found places.
+    pub(super) fn placeable(request: &Request, tx: &Transaction) -> usize {
+        let own: FxHashSet<PodId> = tx.places().into_iter().map(|(pod, _)| pod).collect();
+        let of_request = request.members.iter().filter(|(pod, _)| own.contains(pod));
+        of_request.count().min(request.need)
+    }
+
     /// `tx` holds the members that found places.
     pub(super) fn new(
-        engine: &Engine,
+        engine: &mut Engine,
         request: &Request,
         (pod, outcome): &Refused,
         tx: &Transaction,
         domain: &Domain,
     ) -> Box<Self> {
-        let places = tx.places();
-        let own: FxHashSet<PodId> = places.iter().map(|(pod, _)| *pod).collect();
-        let of_request = request.members.iter().filter(|(pod, _)| own.contains(pod));
-        let placeable = of_request.count().min(request.need);
         let mut shortage = Box::new(Shortage {
             need: request.need,
-            placeable,
+            placeable: Shortage::placeable(request, tx),
             member: Some(*pod),
             domain: domain.name.clone(),
             ..Shortage::default()
@@ -141,14 +146,16 @@ impl Shortage {
                 shortage.failed = true;
             }
             Outcome::Unschedulable(diagnosis) => {
+                let rows = domain.rows(&engine.snap).into_owned();
+                let here = match domain.whole() && request.said.kind(*pod).is_none() {
+                    true => None,
+                    false => diagnose_within(engine, request, *pod, tx, &rows),
+                };
+                let diagnosis = here.as_ref().unwrap_or(diagnosis);
                 shortage.message = diagnosis.message("");
-                let says_why = !diagnosis.reasons.is_empty() || diagnosis.pre_filter.is_some();
-                if !says_why && request.said.kind(*pod).is_some() {
-                    shortage.message += " the other plugins leave it no node.";
-                }
                 shortage.plugins.clone_from(&diagnosis.plugins);
-                let missing = request.need - placeable.min(request.need);
-                let rows = domain.rows(&engine.snap);
+                let missing = request.need - shortage.placeable;
+                let own = tx.places().into_iter().map(|(pod, _)| pod).collect();
                 shortage.measure(engine, *pod, missing.max(1), &rows, &own);
             }
             Outcome::Placed { .. } => {}

@@ -3,7 +3,7 @@
 //! Everything that may be evicted is taken away; then it is put back, as long as the group still fits.
 //! Groups come back whole, or else as many of them as their minimum needs.
 
-use super::place::fill;
+use super::place::fits;
 use super::transaction::Transaction;
 use super::{GroupId, Places, Request};
 use crate::engine::Engine;
@@ -107,7 +107,7 @@ impl Sparing<'_> {
     fn fits(&mut self) -> bool {
         self.tx.undo_to(self.engine, 0);
         self.tries += 1;
-        self.placed = fill(self.engine, self.request, &mut self.tx).is_ok();
+        self.placed = fits(self.engine, self.request, &mut self.tx);
         self.placed
     }
 
