@@ -16,9 +16,6 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Said(pub(crate) Arc<gang::Said>);
 
-/// A topology domain and its rows, none for all nodes.
-type NamedRows = (String, Option<Vec<Row>>);
-
 /// A kind of members, a row, and how many of each kind were there when it was refused.
 type Company = (usize, Row, Vec<usize>);
 
@@ -54,7 +51,7 @@ impl Engine {
     }
 
     /// Where the missing members of a gang may be together: see the stub.
-    fn group_domains(&self, group: u32) -> PyResult<(Vec<NamedRows>, usize)> {
+    fn group_domains(&self, group: u32) -> PyResult<(Vec<gang::Named>, usize)> {
         Ok(self.lock()?.group_domains(GroupId(group)))
     }
 

@@ -1,6 +1,8 @@
 """However a gang is declared, it behaves the same; its status is in its own terms."""
 
 import pytest
+from msgspec.structs import replace
+from podium.api.gangs import ROLE_ANNOTATION
 
 from tests.scheduler.gangs.world import WAYS, World, declared, node
 
@@ -108,3 +110,21 @@ def _with_minimum(pod, text):
     from tests.scheduler.gangs.world import with_minimum
 
     return with_minimum(pod, text)
+
+
+def test_a_role_without_members_holds_the_gang_back_by_name():
+    objects, pods = declared("volcano", "g", 4, 2)
+    spec = replace(objects[0].spec, min_task_member={"driver": 1, "ps": 1, "worker": 2})
+    pods = [of_role(pod, "worker") for pod in pods]
+    world = World(node("n", gpu="8")).apply(replace(objects[0], spec=spec), *pods).until(10)
+    missing = "0 of 1 members of role driver exist, 0 of 1 members of role ps exist"
+    assert (world.state("g"), world.group("g").message) == ("Gated", missing)
+    assert world.message("g-0") == f"gang default/g: {missing}"
+    more = declared("volcano", "g", 6, 2)[1][4:]
+    world.apply(of_role(more[0], "driver"), of_role(more[1], "ps")).until(20)
+    assert len(world.bound("g")) == 6
+
+
+def of_role(pod, role):
+    annotations = {**pod.metadata.annotations, ROLE_ANNOTATION: role}
+    return replace(pod, metadata=replace(pod.metadata, annotations=annotations))

@@ -51,6 +51,9 @@ class Conclusions:
             self.descriptions.tell_minimum(group)
         if group.bound or group.deadline is not None:
             self.healing.watch(group, now)
+        if group.surplus and group.need:
+            # Alone, one would hold a place without those it needs, and lose it again.
+            self.turns.take_back_surplus(group)
         if group.phase is Phase.ROLLING_BACK and (group.bound or group.leaving):
             return
         problem, need, ready = group.description.problem, group.need, group.ready
@@ -58,8 +61,8 @@ class Conclusions:
             self._hold_back(group, problem)
         elif need == 0:
             self._complete(group)
-        elif not group.placed and ready < need:
-            self._await_members(group)
+        elif not group.placed and (missing := group.missing):
+            self._await_members(group, missing)
         elif ready:
             self.turns.enqueue(group, now)
         else:
@@ -67,8 +70,8 @@ class Conclusions:
         self.telling.remind(group, now)
         self.telling.report(group)
 
-    def _await_members(self, group: Group) -> None:
-        why, strays = f"{group.live} of {group.minimum} members exist", self.book.strays.text(group.key)
+    def _await_members(self, group: Group, why: str) -> None:
+        strays = self.book.strays.text(group.key)
         is_news = bool(strays) and not group.message.endswith(strays)
         self._hold_back(group, f"{why}, beside {strays}" if strays else why)
         if is_news:

@@ -12,6 +12,7 @@ The counts are those of the sets of members, keyed by uid; nothing is counted up
 the whole gang starts a new epoch.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any, Final
@@ -20,7 +21,7 @@ import msgspec
 
 from podium.api import Object, Pod
 from podium.api.gang_status import Standing
-from podium.api.gangs import Description, GangKey
+from podium.api.gangs import Description, GangKey, role_of
 from podium.scheduler.entry import Entry
 from podium.scheduler.failures import Refusal
 
@@ -142,6 +143,22 @@ class Group(msgspec.Struct, eq=False):
         """How many more members must get a node; roles may ask for more."""
         done = len(self.succeeded) if self.floor else 0
         return max(0, self.description.minimum - done - len(self.placed))
+
+    @property
+    def missing(self) -> str:
+        """In words, which members must come before enough exist; empty if they do, with places or without."""
+        known = self.live + self.done
+        if known < self.minimum:
+            return f"{known} of {self.minimum} members exist"
+        if not self.description.roles:
+            return ""
+        there = Counter(role_of(e.pod) for uid, e in self.members.items() if uid not in self.leaving)
+        there.update(role_of(pod) for pod in (self.succeeded.values() if self.done else ()))
+        return ", ".join(
+            f"{there[role]} of {least} members of role {role} exist"
+            for role, least in self.description.roles.items()
+            if there[role] < least
+        )
 
     def begin_anew(self) -> None:
         """Start another life under the same name: what the first one has come to counts for nothing."""

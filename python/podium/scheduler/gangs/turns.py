@@ -48,7 +48,7 @@ class Turns:
     def enqueue(self, group: Group, now: int) -> None:
         """Have a gang tried: it is new, its attempt is over, or something happened that can help it."""
         engine = self.book.engine
-        self._take_back_surplus(group)
+        self.take_back_surplus(group)
         at = GROUP | group.handle
         if not group.queued:
             group.queued = True
@@ -116,7 +116,7 @@ class Turns:
                 if self.book.engine.pool(entry.handle) is None:
                     self._surplus[uid] = entry
 
-    def _take_back_surplus(self, group: Group) -> None:
+    def take_back_surplus(self, group: Group) -> None:
         """Let members that are needed again go with their gang."""
         for uid in group.surplus - group.placed:
             self.drop_surplus(group, uid)

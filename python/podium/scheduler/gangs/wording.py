@@ -8,6 +8,8 @@ from podium.scheduler.state import State
 
 def shortage_text(state: State, gangs: Gangs, group: Group, shortage: Shortage) -> str:
     """Say who has no place, why, how near it is, and who holds what is missing."""
+    if shortage.member is None and group.missing:
+        return f"gang {group.name}: {group.missing}"
     parts = [f"gang {group.name}: {shortage.placeable} of {shortage.need} members fit"]
     parts.append(together_in(shortage.domain, shortage.domains))
     if shortage.member is not None:

@@ -58,13 +58,15 @@ pub(super) fn arrange(
 ) -> bool {
     let problem = problem(engine, request);
     let rows = domain.rows(&engine.snap);
+    let mut budget = tx.budget;
     let by_amounts = Amounts::new(engine, &problem, &rows);
     if let Some(mut world) = by_amounts {
         // Members that are alike fill every node in any order: the greedy one showed all there is.
         let found = match problem.classes.len() {
             0 | 1 => None,
-            _ => search::search(&mut world, &problem),
+            _ => search::search(&mut world, &problem, &mut budget),
         };
+        tx.budget = budget;
         let Some(arrangement) = found else {
             return false;
         };
@@ -77,7 +79,9 @@ pub(super) fn arrange(
         }
     }
     let mut world = Evaluated::new(engine, tx, &problem, &rows);
-    search::search(&mut world, &problem).is_some()
+    let found = search::search(&mut world, &problem, &mut budget).is_some();
+    tx.budget = budget;
+    found
 }
 
 /// Places an arrangement, each member judged by all filters.

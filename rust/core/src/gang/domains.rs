@@ -147,10 +147,13 @@ pub(super) fn candidates(snap: &Snapshot, request: &Request) -> Candidates {
     }
 }
 
+/// What a domain is called and its rows, `None` for all nodes.
+pub type Named = (String, Option<Vec<Row>>);
+
 impl Engine {
-    /// Where the missing members of a group may be together, in the order in which it is tried: what it is
-    /// called and its rows, `None` for all nodes; and how many domains the topology keys make.
-    pub fn group_domains(&self, group: GroupId) -> (Vec<(String, Option<Vec<Row>>)>, usize) {
+    /// Where the missing members of a group may be together, in the order in which it is tried, and how many
+    /// domains the topology keys make.
+    pub fn group_domains(&self, group: GroupId) -> (Vec<Named>, usize) {
         let request = self.request_of(group, 0);
         let mut found = candidates(&self.snap, &request);
         let (mut all, domains) = (std::mem::take(&mut found.tried), found.domains);

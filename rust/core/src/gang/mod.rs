@@ -25,6 +25,7 @@ mod sparing;
 mod transaction;
 mod within;
 
+pub use domains::Named;
 pub use preempt::{GangPreemption, RespectBudgets};
 pub use registry::{Group, GroupId, Groups, Role};
 pub use said::{Kind, Said};

@@ -60,7 +60,10 @@ impl Engine {
             spared,
         };
         let units = claim.units(&self.snap).into_iter();
-        units.flat_map(|unit| unit.pods).map(|(pod, _)| pod).collect()
+        units
+            .flat_map(|unit| unit.pods)
+            .map(|(pod, _)| pod)
+            .collect()
     }
 }
 

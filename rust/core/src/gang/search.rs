@@ -10,7 +10,8 @@ use crate::snapshot::{PodId, Row};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// Units of work: one is a class judged on a node by amounts alone.
+/// Units of work for one transaction, whatever domains and victims it tries: one is a class judged on a node
+/// by amounts alone.
 pub(super) const BUDGET: u64 = 60_000_000;
 
 /// Position of a node among those that are considered.
@@ -58,7 +59,12 @@ pub(super) trait World {
 
 pub(super) type Arrangement = Vec<(usize, At)>;
 
-pub(super) fn search<W: World>(world: &mut W, problem: &Problem) -> Option<Arrangement> {
+/// Searches as long as the budget lasts, and takes what it has spent out of it.
+pub(super) fn search<W: World>(
+    world: &mut W,
+    problem: &Problem,
+    budget: &mut u64,
+) -> Option<Arrangement> {
     let mut search = Search {
         left: problem.classes.iter().map(|c| c.members.len()).collect(),
         unmet: problem.role_needs.clone(),
@@ -67,11 +73,13 @@ pub(super) fn search<W: World>(world: &mut W, problem: &Problem) -> Option<Arran
         on: rustc_hash::FxHashMap::default(),
         rows: 0,
         seen: FxHashSet::default(),
-        budget: BUDGET,
+        budget: *budget,
         world,
         problem,
     };
-    search.descend().then_some(search.path)
+    let found = search.descend();
+    *budget = search.budget;
+    found.then_some(search.path)
 }
 
 struct Search<'a, W> {

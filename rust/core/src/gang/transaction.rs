@@ -6,16 +6,30 @@ use crate::snapshot::{PodId, Row};
 use crate::status::Status;
 
 use super::Places;
+use super::search::BUDGET;
 use crate::intern::Symbol;
 
 /// Dropping it keeps what was done; [`Transaction::discard`] undoes it in reverse order.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Transaction {
     overlay: Overlay,
     placed: Vec<(PodId, Row, Savepoint)>,
     /// Nominations that were lifted, and whether their places were kept; in the order of the list they were
     /// lifted from.
     lifted: Vec<(PodId, Symbol, bool)>,
+    /// What may still be spent on searches.
+    pub(super) budget: u64,
+}
+
+impl Default for Transaction {
+    fn default() -> Self {
+        Transaction {
+            overlay: Overlay::default(),
+            placed: Vec::new(),
+            lifted: Vec::new(),
+            budget: BUDGET,
+        }
+    }
 }
 
 impl Transaction {
