@@ -61,7 +61,7 @@ class Conclusions:
             self._hold_back(group, problem)
         elif need == 0:
             self._complete(group)
-        elif not group.placed and (missing := group.missing):
+        elif not group.placed and (ready < need or group.description.roles) and (missing := group.missing):
             self._await_members(group, missing)
         elif ready:
             self.turns.enqueue(group, now)
