@@ -131,7 +131,9 @@ def command(**flags: Any) -> int:
     from podium.cluster.kube.connect import connect
     from podium.live import app, logs
     from podium.live.event_loop import run_loop
+    from podium.live.pages import use_small_pages
 
+    use_small_pages()
     gates = parse_gates(flags["feature_gates"])
     config = _config(flags, gates)
     connection = connect(
