@@ -40,7 +40,7 @@ def cycle(manifest: Manifest, shadow: Shadow, shapes: Shapes) -> Cycle:
     others, (bound, _) = list(all_but_pods(manifest)), bound_and_pending(manifest)
     world = World([*others, *bound], NOW, shapes)
     evictions.begin(world)
-    shadow.begin(others, bound, NOW)
+    shadow.begin(others, bound, NOW, shapes.likeness)
     return descheduler.cycle(world)
 
 

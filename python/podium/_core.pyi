@@ -332,6 +332,32 @@ class Engine:
 
         """
 
+    def add_settled(
+        self,
+        examples: NDArray[np.uint32],
+        names: list[str],
+        uids: list[str],
+        nodes: list[str],
+        starts: list[str | None],
+        wholes: list[tuple[bytes, bytes, bytes]],
+        /,
+    ) -> NDArray[np.uint32]:
+        """Add pods on nodes, in order. Those that differ only in name, uid, node and start have an example.
+
+        Args:
+            examples: by number, from 0. The next one that is not kept yet stands for the next of ``wholes``,
+                and keeps it; so does any higher number, without keeping it.
+            names: each pod's own.
+            uids: each pod's own.
+            nodes: spec.nodeName of each.
+            starts: status.startTime of each.
+            wholes: metadata, spec and status as JSON of pods without an example, in order.
+
+        """
+
+    def forget_settled(self) -> None:
+        """Drop the examples of ``add_settled``; numbering starts anew."""
+
     def update_pod(self, pod: int, json: bytes, /) -> None: ...
     def remove_pod(self, pod: int, /) -> None: ...
     def schedule(self, pod: int, attempt: int = 0) -> Decision:

@@ -15,7 +15,10 @@ from podium.api import (
     PodSpec,
     PodStatus,
     ResourceRequirements,
+    Volume,
 )
+from podium.api.objects.base import Opaque
+from podium.api.objects.volumes import ClaimReference, EphemeralVolume, GcePersistentDisk
 from podium.cluster.port import Applied, Removed
 from podium.framework.config import default_config
 from podium.scheduler.loop import Scheduler
@@ -45,12 +48,23 @@ def bound(number: int, cpu: str, node: str, status: PodStatus, **more) -> Pod:
     )
 
 
+VOLUMES = [
+    (),
+    (Volume(name="config", config_map=Opaque()),),
+    (Volume(name="other", config_map=Opaque()),),
+    (Volume(name="data", persistent_volume_claim=ClaimReference(claim_name="c")),),
+    (Volume(name="data", ephemeral=EphemeralVolume()),),
+    (Volume(name="disk", gce_persistent_disk=GcePersistentDisk(pd_name="d")),),
+    (Volume(name="disk", gce_persistent_disk=GcePersistentDisk(pd_name="e", read_only=True)),),
+]
+
 parts = st.lists(
     st.tuples(
         st.sampled_from(["1", "500m"]),
         st.sampled_from(["n0", "n1", "n2", "gone", ""]),
         st.sampled_from(STATUSES),
         st.sampled_from([None, {"nodeName": "n0"}, {"nodeName": "n1"}]),
+        st.sampled_from(VOLUMES),
     ),
     max_size=12,
 )
@@ -58,7 +72,7 @@ parts = st.lists(
 
 def books(scheduler: Scheduler, number: int) -> object:
     """What the core says of the next pod on every node, and how much is left there."""
-    probe = bound(number, "7", "", PodStatus(phase="Pending"))
+    probe = bound(number, "7", "", PodStatus(phase="Pending"), volumes=VOLUMES[-2])
     scheduler.step([Applied(probe)], 0, 0)
     entry = scheduler.state.entry(probe.metadata.uid)
     assert entry is not None
@@ -71,10 +85,12 @@ def books(scheduler: Scheduler, number: int) -> object:
 @given(parts)
 def test_together_is_as_one_by_one(given_parts):
     pods = [
-        bound(at, cpu, node, status, node_selector=selector)
-        for at, (cpu, node, status, selector) in enumerate(given_parts)
+        bound(at, cpu, node, status, node_selector=selector, volumes=volumes)
+        for at, (cpu, node, status, selector, volumes) in enumerate(given_parts)
     ]
     together, slowly = Scheduler(default_config()), Scheduler(default_config())
+    # The one reads every pod, the other those alone of which it has read none alike.
+    slowly.state.settling.likeness = lambda pod: pod.metadata.uid.encode()
     together.step([*map(Applied, NODES), *map(Applied, pods)], 0, 0)
     for item in (*NODES, *pods):
         slowly.step([Applied(item)], 0, 0)

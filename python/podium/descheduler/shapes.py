@@ -10,7 +10,8 @@ from typing import Final
 import msgspec
 
 from podium._core import Quantity
-from podium.api import Container, Pod, PodSpec, Volume
+from podium.api import Pod, PodSpec
+from podium.api.likeness import likeness
 from podium.descheduler.annotations import READ
 from podium.descheduler.ordering import Importance, importance
 from podium.descheduler.requests import Requests
@@ -32,18 +33,22 @@ def is_active(pod: Pod) -> bool:
 class Shape:
     """What pods have in common that are alike in all that the descheduler reads of them.
 
-    Their names, nodes and ages may differ, and their status but for phase and class of service.
+    Their names, nodes and ages may differ, and most of their status (``podium.api.likeness``).
 
     Attributes:
         example: one of them, perhaps of an earlier cycle.
+        likeness: what tells them from others, but for annotations.
         requests: what each requests; equal requests are one object.
         revision: whose replicas they are.
         has_ended: whether they take no resources any more.
 
     """
 
-    def __init__(self, example: Pod, requests: Mapping[str, Quantity], revision: Revision) -> None:
+    def __init__(
+        self, example: Pod, alike: bytes, requests: Mapping[str, Quantity], revision: Revision
+    ) -> None:
         self.example = example
+        self.likeness = alike
         self.requests = requests
         self.revision = revision
         self.has_ended = not is_active(example)
@@ -65,7 +70,6 @@ class Shapes:
     def __init__(self) -> None:
         self.requests = Requests()
         self._revisions = Revisions()
-        self._encode = msgspec.json.Encoder().encode
         self._known: dict[bytes, Shape] = {}
         self._pods: dict[int, tuple[Pod, Shape]] = {}
 
@@ -84,47 +88,23 @@ class Shapes:
         kept = self._pods.get(id(pod))
         if kept is not None and kept[0] is pod:
             return kept[1]
-        key = self._key(pod)
+        key = alike = likeness(pod)
+        if pod.metadata.annotations:
+            key += _read(pod.metadata.annotations)
         shape = self._known.get(key)
         if shape is None:
-            shape = Shape(pod, self.requests.of(pod), self._revisions.of(pod))
+            shape = Shape(pod, alike, self.requests.of(pod), self._revisions.of(pod))
             self._known[key] = shape
         self._pods[id(pod)] = (pod, shape)
         return shape
 
-    def _key(self, pod: Pod) -> bytes:
-        meta, spec, status = pod.metadata, pod.spec, pod.status
-        annotations, volumes = meta.annotations, spec.volumes
-        return self._encode(
-            (
-                meta.namespace,
-                meta.labels,
-                meta.owner_references,
-                [(key, annotations[key]) for key in READ if key in annotations] if annotations else None,
-                list(map(_container, spec.containers)) if volumes else spec.containers,
-                list(map(_container, spec.init_containers)) if volumes else spec.init_containers,
-                spec.priority,
-                spec.scheduler_name,
-                spec.node_selector,
-                spec.affinity,
-                spec.tolerations,
-                spec.topology_spread_constraints,
-                spec.overhead,
-                spec.resources,
-                spec.resource_claims,
-                [_volume(volume) for volume in volumes] if volumes else None,
-                status.phase,
-                status.qos_class,
-            )
-        )
+    def likeness(self, pod: Pod) -> bytes:
+        """Return the likeness of a pod, without a look at it if its shape is known."""
+        kept = self._pods.get(id(pod))
+        return kept[1].likeness if kept is not None and kept[0] is pod else likeness(pod)
 
 
-def _container(container: Container) -> tuple[object, ...]:
-    """Return what is read of a container; its mounts are named after volumes."""
-    return container.image, container.resources, container.restart_policy
-
-
-def _volume(volume: Volume) -> tuple[bool, bool, object]:
-    """Return what is read of a volume; its name differs from pod to pod."""
-    claim = volume.persistent_volume_claim
-    return volume.host_path is not None, volume.empty_dir is not None, claim
+def _read(annotations: Mapping[str, str]) -> bytes:
+    """Return the annotations that the descheduler reads."""
+    found = [(key, annotations[key]) for key in READ if key in annotations]
+    return msgspec.json.encode(found) if found else b""

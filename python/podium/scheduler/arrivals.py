@@ -136,11 +136,6 @@ class Arrivals:
         base = self._bases.setdefault(likeness[0], example)
         return None if base == example else base
 
-    def add_bound(self, pods: Sequence[Pod]) -> list[int]:
-        """Put pods into the core that are on nodes already; returns their handles, in order."""
-        handles: list[int] = self._add_whole(pods, self._encode).tolist()
-        return handles
-
     def _forget(self) -> None:
         self._engine.forget_examples()
         self._templates.clear()

@@ -16,6 +16,7 @@ from podium.scheduler.entry import Concern, Entry
 from podium.scheduler.events import bit
 from podium.scheduler.followers import Follower, GangMembers, QueueOrder
 from podium.scheduler.gates import Gates
+from podium.scheduler.settling import Settling
 from podium.scheduler.storage_hints import NOTHING_TO_ADD, Happened, happened
 from podium.scheduler.tenants import Tenants
 
@@ -52,6 +53,7 @@ class State:
         self._names: list[str] = []
         """By row; that of a node which is gone stays until its row is taken again."""
         self._arrivals = Arrivals(engine)
+        self.settling = Settling(engine)
         self._world: dict[tuple[str, str, str], Object] = {}
         self.foreign: dict[str, Pod] = {}
         self._held: dict[str, Concern] = {}
@@ -201,12 +203,12 @@ class State:
                 self._pod_applied(pod, now)
             return
         running = [pod for pod in pods if pod.status.phase not in _ENDED]
+        handles = self.settling.add(running).tolist()
         entries = [
-            Entry(pod, handle, pod.spec.node_name)
-            for pod, handle in zip(running, self._arrivals.add_bound(running), strict=True)
+            Entry(pod, handle, pod.spec.node_name) for pod, handle in zip(running, handles, strict=True)
         ]
-        self._pods.update((entry.pod.metadata.uid, entry) for entry in entries)
-        self._by_handle.update((entry.handle, entry) for entry in entries)
+        self._pods.update(zip([pod.metadata.uid for pod in running], entries, strict=True))
+        self._by_handle.update(zip(handles, entries, strict=True))
         if self.tenants is not None:
             self._settle_tenants(now)
             self.tenants.assign(entries)

@@ -142,7 +142,9 @@ class _Loop:
             world = self._world()
             self._evictions.begin(world)
             if self._shadow is not None:
-                self._shadow.begin(self._others, self._cluster.pods(), self._cluster.now())
+                self._shadow.begin(
+                    self._others, self._cluster.pods(), self._cluster.now(), self._shapes.likeness
+                )
             cycle = self._descheduler.cycle(world)
             last = number + 1 == self._options.cycles
             if cycle.evicted or not last:

@@ -13,6 +13,7 @@ mod groups;
 mod quantity;
 mod queue;
 mod said;
+mod settled;
 mod tenants;
 mod told;
 mod views;

@@ -42,7 +42,7 @@ impl<'a> PodParts<'a> {
         })
     }
 
-    fn parse(&self) -> Result<object::Pod, serde_json::Error> {
+    pub(super) fn parse(&self) -> Result<object::Pod, serde_json::Error> {
         let status = if self.status.is_empty() {
             b"{}"
         } else {
@@ -56,7 +56,7 @@ impl<'a> PodParts<'a> {
     }
 }
 
-fn has_ended(pod: &object::Pod) -> bool {
+pub(super) fn has_ended(pod: &object::Pod) -> bool {
     matches!(&*pod.status.phase, "Succeeded" | "Failed")
 }
 
@@ -212,7 +212,7 @@ impl Snapshot {
         }
     }
 
-    fn record(&mut self, source: &object::Pod) -> Pod {
+    pub(super) fn record(&mut self, source: &object::Pod) -> Pod {
         let mut names = Names {
             interner: &mut self.interner,
             resources: &mut self.resources,

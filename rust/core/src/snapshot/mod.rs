@@ -18,6 +18,7 @@ mod peers;
 mod pods;
 mod prototypes;
 mod rehearsal;
+mod settled;
 mod tenants;
 mod told;
 mod topology;
@@ -35,6 +36,7 @@ pub use owners::{ControllerKind, Owners};
 pub use peers::{Peer, PeerId, PeerKey, Peers};
 pub use pods::{Pod, PodId, Pods};
 pub(crate) use rehearsal::Books;
+pub use settled::Own;
 pub use tenants::Tenants;
 pub use told::{Question, TableId, Tables};
 pub use topology::{DomainId, Domains, NO_DOMAIN, Topology};
@@ -53,6 +55,7 @@ use nominations::Nominations;
 use order::ZoneKeys;
 use prototypes::Prototypes;
 use rustc_hash::{FxHashMap, FxHashSet};
+use settled::Settled;
 use std::sync::Arc;
 
 #[derive(Debug)]
@@ -90,6 +93,8 @@ pub struct Snapshot {
     prototypes: Prototypes,
     /// Pending pods as they were when they were added, for others that say the same.
     examples: Vec<Pod>,
+    /// The same of pods on nodes.
+    settled: Settled,
     templates: FxHashSet<Arc<Template>>,
     template_limit: usize,
     zone_keys: ZoneKeys,
@@ -123,6 +128,7 @@ impl Default for Snapshot {
             told: Tables::default(),
             prototypes: Prototypes::default(),
             examples: Vec::new(),
+            settled: Settled::default(),
             templates: FxHashSet::default(),
             template_limit: 1024,
             zone_keys,
