@@ -181,7 +181,8 @@ class SimulatedCluster:
 
     def pods(self) -> Iterable[Pod]:
         """Return all pods as they are now; bound ones name their node."""
-        return [self.pod(uid) for uid in self._pods]
+        pods = self._pods
+        return (pods | {uid: self.pod(uid) for uid in self._bound_to if uid in pods}).values()
 
     def pod(self, uid: str) -> Pod:
         """Return one pod as it is now."""

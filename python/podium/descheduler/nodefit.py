@@ -23,6 +23,7 @@ from podium.descheduler.shapes import Shape
 from podium.descheduler.tolerations import tolerates_node
 
 Mask = NDArray[np.bool_]
+Rows = NDArray[np.intp]
 
 _INT64_MAX = 2**63 - 1
 
@@ -74,9 +75,25 @@ class NodeFit:
 
     def rows(self, nodes: Iterable[Node]) -> Mask:
         """Return a set of nodes as a mask over all nodes."""
+        return self.mask([self.numbers(nodes)])
+
+    def numbers(self, nodes: Iterable[Node]) -> Rows:
+        """Return the places of nodes among all nodes."""
+        return np.array([self._row[node.metadata.name] for node in nodes], dtype=np.intp)
+
+    def mask(self, groups: Iterable[Rows]) -> Mask:
+        """Return all nodes of some groups as a mask over all nodes."""
         mask = np.zeros(len(self._nodes), dtype=bool)
-        mask[[self._row[node.metadata.name] for node in nodes]] = True
+        for rows in groups:
+            mask[rows] = True
         return mask
+
+    def fit_any_other(self, pod: Pod, among: Mask) -> bool | None:
+        """Tell whether all pods that are like a pod fit a node other than their own; None: it depends."""
+        _, count = self._fits(pod, among)
+        if count == 0:
+            return False
+        return True if count > 1 and not anti_affinity_terms(pod) else None
 
     def fits_any_other(self, pod: Pod, among: Mask) -> bool:
         """Tell whether a pod fits one of the nodes that is not its own; ``among`` must not change later."""

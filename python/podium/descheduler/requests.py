@@ -103,12 +103,31 @@ def number(resource: str, quantity: Quantity) -> int:
     return quantity.milli_value() if resource == CPU else quantity.value()
 
 
-def capacity(node: Node) -> dict[str, Quantity]:
+Listed = tuple[tuple[str, str | float], ...]
+"""Resources with their amounts, as a node lists them."""
+
+
+def listed(node: Node) -> Listed:
     """Return what pods may use of a node: allocatable, or the capacity where nothing is allocatable."""
-    return dict(_exact(tuple((node.status.allocatable or node.status.capacity).items())))
+    return tuple((node.status.allocatable or node.status.capacity).items())
+
+
+def capacity(node: Node) -> dict[str, Quantity]:
+    """Return ``listed`` as quantities; a new dictionary."""
+    return dict(exactly(listed(node)))
+
+
+def sizes(node: Node) -> Mapping[str, int]:
+    """Return ``listed`` as it is counted; nodes of one size share the answer."""
+    return _counted(listed(node))
 
 
 @lru_cache(maxsize=4096)
-def _exact(listed: tuple[tuple[str, str | float], ...]) -> Mapping[str, Quantity]:
-    """Read quantities; nodes of one size share the answer."""
-    return {name: exact(quantity) for name, quantity in listed}
+def exactly(found: Listed) -> Mapping[str, Quantity]:
+    """Return amounts as quantities; equal lists share the answer."""
+    return {name: exact(quantity) for name, quantity in found}
+
+
+@lru_cache(maxsize=4096)
+def _counted(found: Listed) -> Mapping[str, int]:
+    return {name: number(name, quantity) for name, quantity in exactly(found).items()}

@@ -12,6 +12,7 @@ from podium.api import NodeMetrics, Object, Pod, PodDisruptionBudget, PodMetrics
 from podium.api.manifest import Manifest
 from podium.cluster.port import Applied, Removed
 from podium.cluster.simulated import SimulatedCluster
+from podium.collector import collector_paused
 from podium.descheduler.framework import PluginType
 from podium.descheduler.loop import Cycle, Descheduler, Turn
 from podium.descheduler.nodereport import report
@@ -138,22 +139,23 @@ class _Loop:
 
     def run(self) -> Rebalancing:
         result = Rebalancing()
-        for number in range(self._options.cycles):
-            world = self._world()
-            self._evictions.begin(world)
-            if self._shadow is not None:
-                self._shadow.begin(
-                    self._others, self._cluster.pods(), self._cluster.now(), self._shapes.likeness
-                )
-            cycle = self._descheduler.cycle(world)
-            last = number + 1 == self._options.cycles
-            if cycle.evicted or not last:
-                self._close(cycle)
-                world = self._world()
-            nodes = self._descheduler.nodes(world)
-            result.turns.append(Turn(cycle, report(world, nodes, self._descheduler.profiles)))
+        for number in range(1, self._options.cycles + 1):
+            result.turns.append(self._turn(is_last=number == self._options.cycles))
         result.pending = [pod for pod in self._cluster.pods() if not pod.spec.node_name]
         return result
+
+    @collector_paused()
+    def _turn(self, *, is_last: bool) -> Turn:
+        world = self._world()
+        self._evictions.begin(world)
+        if self._shadow is not None:
+            self._shadow.begin(self._others, self._cluster.pods(), self._cluster.now(), self._shapes.likeness)
+        cycle = self._descheduler.cycle(world)
+        if cycle.evicted or not is_last:
+            self._close(cycle)
+            world = self._world()
+        nodes = self._descheduler.nodes(world)
+        return Turn(cycle, report(world, nodes, self._descheduler.profiles))
 
     def _time(self) -> int:
         return self._options.now + self._cluster.now()
@@ -167,6 +169,7 @@ class _Loop:
         leaving = [self._cluster.pod(wanted.pod.metadata.uid) for wanted in cycle.evicted]
         before = {pod.metadata.uid for pod in self._cluster.pods() if pod.spec.node_name}
         scheduler = self._scheduler = self._scheduler or Scheduler(self._config)
+        scheduler.state.settling.likeness = self._shapes.likeness
         # What moves from here on is not in the samples.
         self._cluster.perform(scheduler.step(self._cluster.events(), self._cluster.now(), 0))
         self._given.tell(scheduler)

@@ -97,7 +97,9 @@ class Shadow:
         found = {pod.metadata.uid: pod for pod in pods}
         events += [Removed(pod) for uid, pod in self._pods.items() if uid not in found]
         events += [Removed(item) for item in gone]
-        events += [Applied(pod) for uid, pod in found.items() if not _same(self._pods.get(uid), pod)]
+        known_as = self._pods.get
+        new = [pod for uid, pod in found.items() if (was := known_as(uid)) is not pod and not _same(was, pod)]
+        events += map(Applied, new)
         self._pods = found
         self._pending = {uid: pod for uid, pod in found.items() if not pod.spec.node_name}
         self._scheduler.step(events, now, 0)

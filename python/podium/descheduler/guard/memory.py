@@ -121,16 +121,21 @@ def _count(world: World) -> dict[Workload, Counter[str]]:
     """Count pods by workload and node; those that have ended or are leaving do not count."""
     counts: dict[Workload, Counter[str]] = defaultdict(Counter)
     known: dict[Shape, Counter[str]] = {}
+    alone: set[Shape] = set()
     for node in world.places():
-        for pod, shape in zip(world.active_on(node), world.shapes_on(node), strict=True):
-            if pod.metadata.deletion_timestamp:
-                continue
+        shapes = world.shapes_on(node)
+        for shape, number in Counter(shapes).items():
             count = known.get(shape)
             if count is None:
-                count = counts[workload_of(pod)]
-                if is_shared(pod):
-                    known[shape] = count
-            count[node] += 1
+                if shape.example.metadata.deletion_timestamp:
+                    continue
+                if not is_shared(shape.example):
+                    alone.add(shape)
+                    continue
+                count = known[shape] = counts[workload_of(shape.example)]
+            count[node] += number
+        for pod in world.active_of(node, alone):
+            counts[workload_of(pod)][node] += 1
     return counts
 
 

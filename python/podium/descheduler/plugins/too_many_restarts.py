@@ -44,15 +44,18 @@ class TooManyRestarts:
 
     def deschedule(self, nodes: Sequence[Node]) -> None:
         """Evict node by node; pods of every phase count."""
+        restarts, least, in_state, passes = (
+            self._restarts,
+            self._args.pod_restart_threshold,
+            self._in_state,
+            self._pods,
+        )
         for node in nodes:
             listed = self._handle.world.all_on(node.metadata.name)
-            found = [pod for pod in listed if self._restarts_too_much(pod) and self._pods(pod)]
+            found = [pod for pod in listed if restarts(pod) >= least and in_state(pod) and passes(pod)]
             found.sort(key=self._restarts, reverse=True)
             if not evict_all(self._handle.evictor, found, NAME):
                 return
-
-    def _restarts_too_much(self, pod: Pod) -> bool:
-        return self._restarts(pod) >= self._args.pod_restart_threshold and self._in_state(pod)
 
     def _statuses(self, pod: Pod) -> Sequence[ContainerStatus]:
         initial = pod.status.init_container_statuses if self._args.including_init_containers else ()

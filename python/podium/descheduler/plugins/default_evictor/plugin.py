@@ -8,6 +8,7 @@ from podium.api import LabelSelector, Pod
 from podium.api.matching import selects
 from podium.descheduler.annotations import EVICT, MIRROR, PREFER_NO_EVICTION, SOURCE
 from podium.descheduler.framework import EVICTOR_POINTS, Handle, PluginType
+from podium.descheduler.nodefit import Mask
 from podium.descheduler.plugins.default_evictor import args as arguments
 from podium.descheduler.plugins.default_evictor.args import Args, validate
 from podium.descheduler.policy.selector import is_everything, parse_selector, selector_problem
@@ -53,6 +54,7 @@ class DefaultEvictor:
         self._checks = list(self._build())
         self._world: World | None = None
         self._verdicts: dict[Shape, _Verdict] = {}
+        self._places: dict[Shape, bool | None] = {}
         self._asked: dict[str, bool] = {}
         self._mandatory = args.no_eviction_policy == arguments.MANDATORY
 
@@ -84,32 +86,39 @@ class DefaultEvictor:
         if self._world is not world:
             self._world = world
             self._verdicts.clear()
+            self._places.clear()
             self._asked.clear()
         return world
 
     def pre_eviction_filter(self, pod: Pod) -> bool:
         """Tell whether a pod fits another node (nodeFit), and whether its namespace is selected."""
-        self._begin()
+        world = self._begin()
+        places, shape = self._places, world.shape(pod)
+        found = places[shape] if shape in places else places.setdefault(shape, self._may_all_go(pod))
+        if found is not None:
+            return found
         known, uid = self._asked, pod.metadata.uid
         if uid not in known:
-            known[uid] = self._may_go(pod)
+            known[uid] = world.fit.fits_any_other(pod, self._ready())
         return known[uid]
 
-    def _may_go(self, pod: Pod) -> bool:
-        if self._args.node_fit and not self._fits_elsewhere(pod):
-            return False
+    def _may_all_go(self, pod: Pod) -> bool | None:
+        """Say whether all pods that are like a pod may go; None if it depends on where each is."""
         selector = self._args.namespace_label_selector
-        if is_everything(selector):
+        if not is_everything(selector):
+            labels = self._handle.world.namespaces.get(pod.metadata.namespace)
+            if labels is None or not selects(selector, labels):
+                return False
+        if not self._args.node_fit:
             return True
-        labels = self._handle.world.namespaces.get(pod.metadata.namespace)
-        return labels is not None and selects(selector, labels)
+        return self._handle.world.fit.fit_any_other(pod, self._ready())
 
-    def _fits_elsewhere(self, pod: Pod) -> bool:
-        """Ask over ready nodes that the evictor's own selector selects, not only those of the policy's."""
+    def _ready(self) -> Mask:
+        """Return the ready nodes that the evictor's own selector selects, not only those of the policy's."""
         world = self._handle.world
         if self._nodes is None:
-            return False
-        return world.fit.fits_any_other(pod, world.ready_mask(self._args.node_selector, self._nodes))
+            return world.fit.rows(())
+        return world.ready_mask(self._args.node_selector, self._nodes)
 
     def _build(self) -> Iterator[_Check]:
         """Yield the checks; each tells that a pod is not protected by it."""

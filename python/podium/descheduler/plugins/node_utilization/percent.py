@@ -1,12 +1,13 @@
 """Usage in percent, thresholds, and what a node may hold below one; 64-bit floats in upstream's order."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from podium._core import Quantity
 from podium.api import Node
 from podium.api.quantities import ZERO, exact
 from podium.descheduler.plugins.node_utilization.args import METRIC
-from podium.descheduler.requests import CPU, Amounts, capacity, number
+from podium.descheduler.requests import CPU, Amounts, Listed, capacity, exactly, listed, number, sizes
 
 Percentages = Mapping[str, float]
 
@@ -18,11 +19,11 @@ def capacities(node: Node) -> dict[str, Quantity]:
 
 def percentages(used: Amounts, node: Node) -> dict[str, float]:
     """Return usage in percent; resources that the node lacks are left out, an empty one counts as unused."""
-    total = capacities(node)
+    total = sizes(node)
     result = {}
     for name, quantity in used.items():
-        if name in total:
-            size = number(name, total[name])
+        size = 100 if name == METRIC else total.get(name)
+        if size is not None:
             result[name] = float(number(name, quantity)) / float(size) * 100 if size > 0 else 0.0
     return result
 
@@ -56,10 +57,16 @@ def is_above(usage: Percentages, thresholds: Percentages) -> bool:
 def capped(node: Node, thresholds: Percentages, resources: Sequence[str]) -> Amounts:
     """Return how much of each resource a node holds up to the thresholds.
 
-    All of it where there is no threshold, nothing where the node lacks the resource.
+    All of it where there is no threshold, nothing where the node lacks the resource. Not to be changed: nodes
+    of one size share the answer.
     """
-    total = capacities(node)
-    return {name: _cap(name, total.get(name), thresholds.get(name)) for name in resources}
+    return _capped(listed(node), tuple(thresholds.items()), tuple(resources))
+
+
+@lru_cache(maxsize=4096)
+def _capped(found: Listed, thresholds: tuple[tuple[str, float], ...], resources: tuple[str, ...]) -> Amounts:
+    total, most = {**exactly(found), METRIC: exact(100)}, dict(thresholds)
+    return {name: _cap(name, total.get(name), most.get(name)) for name in resources}
 
 
 def _cap(name: str, total: Quantity | None, threshold: float | None) -> Quantity:

@@ -1,7 +1,7 @@
 """A spread constraint as the descheduler reads it off a pod."""
 
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -18,6 +18,7 @@ from podium.api import (
 )
 from podium.api.matching import fits_node, selects
 from podium.api.objects.affinity import Affinity
+from podium.descheduler.nodefit import Mask, NodeFit, Rows
 from podium.descheduler.tolerations import HARD, tolerates_all
 
 
@@ -87,6 +88,7 @@ class Places:
         self.labels = {node.metadata.name: node.metadata.labels for node in nodes}
         self._eligible: dict[bytes, Sequence[Node]] = {}
         self._domains: dict[tuple[bytes, str], Mapping[str, Sequence[Node]]] = {}
+        self._rows: dict[tuple[bytes, str], Mapping[str, Rows]] = {}
 
     def eligible(self, constraint: Constraint) -> Sequence[Node]:
         """Return the nodes whose domains count, even without a pod."""
@@ -107,11 +109,14 @@ class Places:
             self._domains[at] = dict(found)
         return self._domains[at]
 
-    def within(self, constraint: Constraint, values: Container[str]) -> Iterator[Node]:
-        """Return those nodes whose value of the topology key is among some."""
-        for value, nodes in self.domains(constraint).items():
-            if value in values:
-                yield from nodes
+    def within(self, constraint: Constraint, values: Iterable[str], fit: NodeFit) -> Mask:
+        """Return those nodes whose value of the topology key is among some, as a mask over all nodes."""
+        at = (constraint.inclusion, constraint.topology_key)
+        rows = self._rows.get(at)
+        if rows is None:
+            domains = self.domains(constraint)
+            rows = self._rows[at] = {value: fit.numbers(nodes) for value, nodes in domains.items()}
+        return fit.mask(rows[value] for value in values if value in rows)
 
 
 def _canonical(selector: LabelSelector | None) -> LabelSelector | None:

@@ -89,7 +89,7 @@ class TopologySpread:
         average = sum(map(len, domains.values())) / len(domains)
         ordered = sorted((Domain(value, members) for value, members in sorted(domains.items())), key=len)
         small = {domain.value for domain in ordered if len(domain) < average}
-        below = world.fit.rows(places.within(constraint, small))
+        below = places.within(constraint, small, world.fit)
         known: dict[str, bool] = {}
 
         def fits(pod: Pod) -> bool:
