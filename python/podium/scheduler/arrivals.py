@@ -75,9 +75,9 @@ class Arrivals:
 
         Args:
             pods: pending, and new to the core.
-            accepts: a function of all but name and uid, whose yes is final. It is asked of one pod of a
-                template, and of each pod of a template that it refuses.
-            each: ask it of each pod: plugins may look at the name.
+            accepts: a function of what is neither name, uid, label nor annotation, whose yes is final. It is
+                asked of one pod of those that are alike in that, and of each of them if it refuses.
+            each: ask it of each pod: plugins may look at more.
 
         Returns:
             The accepted pods.
@@ -113,7 +113,9 @@ class Arrivals:
                 likeness = self._likeness(pod)
                 example = None if likeness is None else templates.get(likeness)
                 last = None
-            if (example is None or each) and not accepts(pod):
+            base = self._base(likeness, pod.spec) if example is None and likeness is not None else None
+            is_strange = example is None and base is None
+            if (is_strange or each) and not accepts(pod):
                 continue
             place = len(accepted)
             accepted.append(pod)
@@ -125,16 +127,16 @@ class Arrivals:
             else:
                 example, last = len(templates), pod
                 templates[likeness] = example
-                sort.leaders.append((place, self._base(likeness, example, pod.spec)))
+                sort.leaders.append((place, base))
+                if base is None:
+                    self._bases[likeness[0]] = example
             likes.append(-1 - place if example is None else example)
         return sort
 
-    def _base(self, likeness: _Likeness, example: int, spec: PodSpec) -> int | None:
+    def _base(self, likeness: _Likeness, spec: PodSpec) -> int | None:
         """Return an example from which such a pod differs in labels and annotations alone, if any."""
-        if not _labels_stand_alone(spec):
-            return None
-        base = self._bases.setdefault(likeness[0], example)
-        return None if base == example else base
+        base = self._bases.get(likeness[0])
+        return base if base is not None and _labels_stand_alone(spec) else None
 
     def _forget(self) -> None:
         self._engine.forget_examples()

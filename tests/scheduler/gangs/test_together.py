@@ -19,7 +19,7 @@ def _one_by_one(stack):
     """Let every gang found itself, say what it is and enter the queue alone."""
     join, describe, conclude = Membership._join, Descriptions.describe, Conclusions.conclude
 
-    def join_each(self, fresh):
+    def join_each(self, fresh, *, pending=False):
         return [group for key, entries in fresh.items() for group in join(self, {key: entries})]
 
     def describe_each(self, groups):
@@ -70,7 +70,8 @@ def _outcome(steps, order):
     world.until(30)
     engine, gangs = world.scheduler.engine, world.scheduler.gangs
     groups = [
-        (g.name, g.handle, g.phase, g.message, g.signature, engine.pool(GROUP | g.handle)) for g in gangs
+        (g.name, g.handle, g.phase, g.message, g.signature, g.owner, engine.pool(GROUP | g.handle))
+        for g in gangs
     ]
     nodes = {pod.metadata.name: pod.spec.node_name for pod in world.cluster.pods()}
     return world.log.attempts, nodes, groups, gangs.counts, engine.queue_counts(), engine.fingerprint()

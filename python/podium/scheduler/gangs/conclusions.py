@@ -60,7 +60,7 @@ class Conclusions:
         if problem:
             self._hold_back(group, problem)
         elif need == 0:
-            self._complete(group)
+            self._complete(group, ready)
         elif not group.placed and (ready < need or group.description.roles) and (missing := group.missing):
             self._await_members(group, missing)
         elif ready:
@@ -68,7 +68,8 @@ class Conclusions:
         else:
             self.turns.dequeue(group)
         self.telling.remind(group, now)
-        self.telling.report(group)
+        if group.object is not None:
+            self.telling.report(group)
 
     def _await_members(self, group: Group, why: str) -> None:
         strays = self.book.strays.text(group.key)
@@ -89,18 +90,19 @@ class Conclusions:
         if group.description.problem:
             self.telling.emit(group, "Warning", "GangRefused", why)
 
-    def _complete(self, group: Group) -> None:
-        if len(group.bound) + group.done >= group.minimum:
+    def _complete(self, group: Group, ready: int) -> None:
+        bound, minimum = len(group.bound), group.minimum
+        if bound + group.done >= minimum:
             if group.phase is not Phase.BOUND:
                 self.book.counts["bound"] += 1
-                note = f"{len(group.bound)} of {group.minimum} members are bound"
+                note = f"{bound} of {minimum} members are bound"
                 self.telling.emit(group, "Normal", "GangBound", note)
-            group.floor = group.minimum
+            group.floor = minimum
             group.failures.clear()
             group.message = group.nearest = ""
             group.move(Phase.BOUND)
             self.turns.dequeue(group)
-        if group.ready:
+        if ready:
             self.turns.let_go_alone(group)
 
     def _end(self, group: Group, now: int) -> None:

@@ -2,22 +2,20 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import repeat
+from itertools import groupby, repeat
+from operator import itemgetter
 from typing import Final
 
-from podium.api import Pod, PriorityClass
+from podium.api import Object, Pod, PriorityClass
 from podium.api.admission.priority import SYSTEM_CLASSES
-from podium.api.gangs import Way, describe, role_of
+from podium.api.gangs import GangKey, Way, describe, role_of
 from podium.scheduler.entry import Entry
 from podium.scheduler.gangs.book import Book
 from podium.scheduler.gangs.group import Group
-from podium.scheduler.gangs.members import Signature, Verdict, judge, signature
+from podium.scheduler.gangs.members import Signature, Told, Verdict, judge, signature
 
 #: The signature of members that say different things.
 _MIXED: Final = "mixed"
-
-#: What the core is told of a gang, as ``set_groups`` takes it.
-_Told = tuple[int, tuple[int, ...], int, bool, tuple[str, ...], bool]
 
 #: What gangs by label say, remembered by what each of their members says.
 _VERDICTS: Final = 1024
@@ -35,24 +33,32 @@ class Descriptions:
     def describe(self, groups: Iterable[Group]) -> None:
         """Hear the members of gangs, and tell the core what they need together."""
         entering: list[tuple[Group, Collection[Entry]]] = []
-        runs: list[tuple[_Told, list[int]]] = []
+        told: list[tuple[int, Told]] = []
         for group in groups:
             before = group.description.roles
-            verdict = self._verdict(group)
+            pods = [entry.pod for entry in group.members.values()]
+            says, verdict = self.hear(group.key, group.object, pods)
+            # Where members differ in what they say, the next one that comes makes it anew.
+            differ = signature(pods[0], self.book.settings) if verdict.uniform else _MIXED
+            group.signature = differ if says is None else says
             group.description = verdict.description
             if group.floor:
                 group.floor = min(group.floor, group.minimum)
-            told = self._told(group, verdict)
-            if runs and runs[-1][0] == told:
-                runs[-1][1].append(group.handle)
-            else:
-                runs.append((told, [group.handle]))
+            told.append((group.handle, self._told(group, verdict)))
             if group.description.roles != before:
                 entering.append((group, group.members.values()))
-        for told, handles in runs:
-            self.book.engine.set_groups(handles, *told)
+        self.tell(told)
         if entering:
             self.enter(entering)
+
+    def tell(self, told: Iterable[tuple[int, Told]]) -> None:
+        """Tell the core what gangs, by handle, say of themselves; neighbours often say the same."""
+        for what, run in groupby(told, key=itemgetter(1)):
+            self.book.engine.set_groups([handle for handle, _ in run], *what)
+
+    def tell_minimum(self, group: Group) -> None:
+        """Tell the core how many members must be on nodes, now that some have ended."""
+        self.book.engine.set_minimums(group.handle, *self._minimums(group))
 
     def enter(self, joins: Iterable[tuple[Group, Collection[Entry]]]) -> None:
         """Tell the core of members and their roles."""
@@ -72,27 +78,26 @@ class Descriptions:
         numbers = {role: number for number, role in enumerate(roles, 1)}
         return [numbers.get(role_of(entry.pod), 0) for entry in entries]
 
-    def _verdict(self, group: Group) -> Verdict:
-        """Hear the members, and note what they say; of gangs by label that say the same one is enough."""
-        pods = [entry.pod for entry in group.members.values()]
+    def hear(
+        self, key: GangKey, declared: Object | None, pods: Sequence[Pod]
+    ) -> tuple[Signature | None, Verdict]:
+        """Hear members; of gangs by label that say the same one is enough.
+
+        Returns:
+            What each of them says, None if they differ; and what follows for the gang.
+
+        """
         says = self._says(pods)
-        by_label = group.key.way is Way.LABEL
-        verdict = self._verdicts.get(says) if by_label and says is not None else None
+        by_label = says if key.way is Way.LABEL else None
+        verdict = None if by_label is None else self._verdicts.get(by_label)
         if verdict is None:
-            said = describe(group.key, group.object, pods, self.book.settings.min_available)
+            said = describe(key, declared, pods, self.book.settings.min_available)
             verdict = judge(said, pods, self._class_value(said.class_name))
-            if by_label and says is not None and not verdict.description.problem:
+            if by_label is not None and not verdict.description.problem:
                 if len(self._verdicts) >= _VERDICTS:
                     self._verdicts.clear()
-                self._verdicts[says] = verdict
-        # Where members differ in what they say, the next one that comes makes it anew.
-        differ = signature(pods[0], self.book.settings) if verdict.uniform else _MIXED
-        group.signature = differ if says is None else says
-        return verdict
-
-    def tell_minimum(self, group: Group) -> None:
-        """Tell the core how many members must be on nodes, now that some have ended."""
-        self.book.engine.set_minimums(group.handle, *self._minimums(group))
+                self._verdicts[by_label] = verdict
+        return says, verdict
 
     def _says(self, pods: Sequence[Pod]) -> Signature | None:
         """Return what all pods say, None if they differ; those of one template often share its parts."""
@@ -107,28 +112,19 @@ class Descriptions:
                 return None
         return said
 
-    def _told(self, group: Group, verdict: Verdict) -> _Told:
-        description = group.description
+    def _told(self, group: Group, verdict: Verdict) -> Told:
+        if not group.done:
+            return verdict.told
         minimum, of_roles = self._minimums(group)
-        return (
-            minimum,
-            of_roles,
-            verdict.priority,
-            verdict.may_preempt,
-            description.topology,
-            description.preferred,
-        )
+        return verdict.told._replace(minimum=minimum, role_minimums=of_roles)
 
     def _minimums(self, group: Group) -> tuple[int, tuple[int, ...]]:
         """Return the minimum, and those of the roles, without members that have ended well."""
-        done, roles = group.done, group.description.roles
-        if not roles:
-            return max(0, group.minimum - done), ()
-        left = dict(roles)
-        for pod in group.succeeded.values() if done else ():
-            if left.get(role_of(pod)):
-                left[role_of(pod)] -= 1
-        return max(0, group.minimum - done), (0, *left.values())
+        roles = dict(group.description.roles or {})
+        for pod in group.succeeded.values() if group.done else ():
+            if roles.get(role_of(pod)):
+                roles[role_of(pod)] -= 1
+        return max(0, group.minimum - group.done), (0, *roles.values()) if roles else ()
 
     def _class_value(self, name: str) -> int | None:
         if name in SYSTEM_CLASSES:

@@ -22,6 +22,10 @@ class Ended:
     _past: set[str] = field(default_factory=set)
     """Uids of those that belong to a run that is over."""
 
+    def __contains__(self, key: GangKey) -> bool:
+        """Whether there are any of a gang."""
+        return key in self._of
+
     def note(self, key: GangKey, pod: Pod) -> bool:
         """Keep one in mind; returns whether it is new."""
         own = self._of.setdefault(key, {})

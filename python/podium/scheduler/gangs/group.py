@@ -62,6 +62,7 @@ class Group(msgspec.Struct, eq=False):
     """One gang. There may be one for every few pods, so it is a cheap kind of object.
 
     Attributes:
+        name: the gang as ``ns/name``.
         handle: its number in the core.
         uid: that of the object which declares it, else its name.
         signature: what the members say that the description was made of; None: it must be made anew.
@@ -83,6 +84,7 @@ class Group(msgspec.Struct, eq=False):
     """
 
     key: GangKey
+    name: str
     handle: int
     uid: str
     object: Object | None = None
@@ -108,11 +110,6 @@ class Group(msgspec.Struct, eq=False):
     nearest: str = ""
     error: bool = False
     reported: Any = None
-
-    @property
-    def name(self) -> str:
-        """The gang as ``ns/name``."""
-        return str(self.key)
 
     @property
     def minimum(self) -> int:

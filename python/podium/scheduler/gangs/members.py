@@ -11,20 +11,36 @@ from podium.framework.config import GangSettings
 Signature = tuple[int, str, str | None, str | None, str | None, str | None]
 
 
+class Told(NamedTuple):
+    """What the core is told of a gang, as ``set_groups`` takes it.
+
+    Attributes:
+        minimum, role_minimums: of all members and of each role; the first is that of members without any.
+        priority: the gang's.
+        may_preempt: whether others may be evicted for it.
+
+    """
+
+    minimum: int
+    role_minimums: tuple[int, ...]
+    priority: int
+    may_preempt: bool
+    topology: tuple[str, ...]
+    preferred: bool
+
+
 class Verdict(NamedTuple):
     """A gang's description after its members were heard.
 
     Attributes:
         description: with a problem where they disagree.
-        priority: the gang's.
-        may_preempt: whether others may be evicted for it.
+        told: the same for the core, as long as no member has ended.
         uniform: whether all members say the same.
 
     """
 
     description: Description
-    priority: int
-    may_preempt: bool
+    told: Told
     uniform: bool
 
 
@@ -72,4 +88,6 @@ def judge(said: Description, pods: Sequence[Pod], class_value: int | None) -> Ve
     priority = own if own is not None else first.spec.priority or 0
     may_preempt = said.may_preempt if said.may_preempt is not None else "Never" not in policies
     uniform = len(priorities) == len(schedulers) == len(policies) == 1
-    return Verdict(replace(said, priority=priority, problem=problem), priority, may_preempt, uniform)
+    roles = (0, *said.roles.values()) if said.roles else ()
+    told = Told(max(0, said.minimum), roles, priority, may_preempt, said.topology, said.preferred)
+    return Verdict(replace(said, priority=priority, problem=problem), told, uniform)

@@ -9,8 +9,9 @@ from podium.scheduler.entry import Entry
 from podium.scheduler.failures import Refusal
 from podium.scheduler.gangs.book import Book
 from podium.scheduler.gangs.conclusions import Conclusions
+from podium.scheduler.gangs.founding import born_whole
 from podium.scheduler.gangs.group import Group
-from podium.scheduler.gangs.members import controller_of, signature
+from podium.scheduler.gangs.members import Told, controller_of, signature
 
 
 @dataclass(slots=True)
@@ -29,7 +30,7 @@ class Membership:
         A gang is queued where its first member stands among them, so both keep the order of appearance.
 
         Args:
-            entries: the pods.
+            entries: the pods, pending and to stay.
             likes: equal for pods that differ in name and uid alone: those are in one gang.
             now: the time.
 
@@ -59,17 +60,24 @@ class Membership:
                 firsts.append(len(alone))
             else:
                 members.append(entry)
+        turns, conclude = self.conclusions.turns, self.conclusions.conclude
         done = 0
-        joined: list[Group] = []
-        for group, first in zip(self._join(fresh), firsts, strict=True):
+        heard: list[Group] = []
+        for group, first in zip(self._join(fresh, pending=True), firsts, strict=True):
+            is_whole = self.book.dirty.pop(group.handle, None) is None
+            if is_whole or first > done:
+                conclude(heard, now)
+                heard.clear()
             if first > done:
-                self.conclusions.conclude(joined, now)
-                joined.clear()
+                turns.take_effect(now)
                 yield alone[done:first]
                 done = first
-            if self.book.dirty.pop(group.handle, None) is not None:
-                joined.append(group)
-        self.conclusions.conclude(joined, now)
+            if is_whole:
+                turns.come(group)
+            else:
+                heard.append(group)
+        conclude(heard, now)
+        turns.take_effect(now)
         if done < len(alone):
             yield alone[done:]
 
@@ -97,22 +105,40 @@ class Membership:
         if group is not None:
             self.book.dirty[group.handle] = group
 
-    def _join(self, fresh: Mapping[GangKey, list[Entry]]) -> list[Group]:
-        """Let pods join their gangs, which begin with them if need be; returns the gangs."""
-        book = self.book
-        groups, dirty = book.groups, book.dirty
+    def _join(self, fresh: Mapping[GangKey, list[Entry]], *, pending: bool = False) -> list[Group]:
+        """Let pods join their gangs, which begin with them if need be.
+
+        Where all are ``pending`` and to stay, a gang that comes whole has been concluded about.
+
+        Returns:
+            The gangs. Those that must be concluded about are dirty.
+
+        """
+        book, descriptions = self.book, self.conclusions.descriptions
+        groups = book.groups
         handles = iter(book.engine.add_groups(len(fresh.keys() - groups.keys())))
         joins: list[tuple[Group, Collection[Entry]]] = []
+        told: list[tuple[int, Told]] = []
         for key, entries in fresh.items():
             group = groups.get(key)
             if group is None:
-                group = self._begin(key, next(handles))
+                handle = next(handles)
+                is_new = pending and key not in book.ended
+                whole = born_whole(key, handle, entries, descriptions) if is_new else None
+                if whole is not None:
+                    group = whole[0]
+                    book.add(group)
+                    joins.append((group, entries))
+                    told.append((handle, whole[1]))
+                    continue
+                group = self._begin(key, handle)
             self._meet(group, entries)
             self._take_in(group, entries)
             joins.append((group, entries))
             group.woken = True
-            dirty[group.handle] = group
-        self.conclusions.descriptions.enter(joins)
+            book.dirty[group.handle] = group
+        descriptions.enter(joins)
+        descriptions.tell(told)
         return [group for group, _ in joins]
 
     def _take_in(self, group: Group, entries: list[Entry]) -> None:
@@ -160,8 +186,8 @@ class Membership:
 
     def _begin(self, key: GangKey, handle: int) -> Group:
         declared = self._objects.get(key) if self._objects else None
-        uid = str(key) if declared is None else declared.metadata.uid
-        group = Group(key, handle, uid, declared)
+        name = str(key)
+        group = Group(key, name, handle, name if declared is None else declared.metadata.uid, declared)
         self.book.add(group)
         return group
 

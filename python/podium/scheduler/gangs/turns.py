@@ -53,7 +53,7 @@ class Turns:
         if not group.queued:
             group.queued = True
             group.move(Phase.QUEUED)
-            self._coming[group.handle] = group
+            self.come(group)
         elif engine.pool(at) == "in_flight":
             if not self.permits.holds_any(group):
                 self._give_back(group, now)
@@ -61,6 +61,10 @@ class Turns:
             engine.activate(at)
             group.move(Phase.QUEUED)
         group.woken = False
+
+    def come(self, group: Group) -> None:
+        """Let a gang come to the core's queue, behind those that came before."""
+        self._coming[group.handle] = group
 
     def _give_back(self, group: Group, now: int) -> None:
         """Requeue a gang whose members have come back.
@@ -118,7 +122,7 @@ class Turns:
 
     def take_back_surplus(self, group: Group) -> None:
         """Let members that are needed again go with their gang."""
-        for uid in group.surplus - group.placed:
+        for uid in group.surplus - group.placed if group.surplus else ():
             self.drop_surplus(group, uid)
             self.book.engine.dequeue(group.members[uid].handle)
 
