@@ -64,3 +64,57 @@ impl Snapshot {
         Some(self.insert_pod(record, false))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Snapshot;
+    use super::super::pods::PodId;
+    use crate::selector::Labels;
+    use crate::snapshot::PodParts;
+    use serde_json::{Value, json};
+    use std::sync::Arc;
+
+    fn come(snap: &mut Snapshot, labels: &Value, spec: &Value) -> PodId {
+        let pod = json!({"metadata": {"name": "p", "uid": "u", "labels": labels}, "spec": spec});
+        let json = pod.to_string();
+        let parts = PodParts::split(json.as_bytes()).expect("JSON");
+        snap.add_pod_parts(parts).expect("a pod")
+    }
+
+    fn like(snap: &mut Snapshot, spec: &Value) -> Option<PodId> {
+        let first = come(snap, &json!({"app": "a"}), spec);
+        snap.keep_example(first);
+        let mut word = |text| snap.interner.intern(text);
+        let labels = Labels::of([(word("tier"), word("t")), (word("app"), word("b"))]);
+        snap.add_pod_labelled(0, labels, "q", "v")
+    }
+
+    #[test]
+    fn with_other_labels_is_as_read_whole() {
+        let spec = json!({
+            "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}],
+            "tolerations": [{"key": "k", "operator": "Exists"}],
+            "nodeSelector": {"disk": "ssd"},
+        });
+        let mut snap = Snapshot::default();
+        let made = like(&mut snap, &spec).expect("labels are only that");
+        let read = come(&mut snap, &json!({"app": "b", "tier": "t"}), &spec);
+        let (made, read) = (&snap.pods[made], &snap.pods[read]);
+        assert!(Arc::ptr_eq(&made.template, &read.template));
+        assert_eq!(made.peer, read.peer);
+        assert_eq!((&*made.name, &*made.uid), ("q", "v"));
+    }
+
+    #[test]
+    fn where_labels_may_be_part_of_more_it_must_be_read_whole() {
+        let term = json!({"topologyKey": "zone", "labelSelector": {}, "matchLabelKeys": ["app"]});
+        let near = json!({"requiredDuringSchedulingIgnoredDuringExecution": [term]});
+        let spread = json!({"topologyKey": "zone", "maxSkew": 1, "matchLabelKeys": ["app"]});
+        for spec in [
+            json!({"affinity": {"podAntiAffinity": near}}),
+            json!({"topologySpreadConstraints": [spread]}),
+        ] {
+            assert!(like(&mut Snapshot::default(), &spec).is_none());
+        }
+    }
+}
