@@ -195,12 +195,14 @@ class _Life:
         return Ended(self.cluster.bound, self._pending(), self.cluster.recorder.unwritten, self.shadow)
 
     async def _check(self) -> None:
-        """Check the cache on SIGUSR2 and on a schedule."""
+        """Check the cache on SIGUSR2 and on a schedule, for the first time soon after the start."""
+        wait = self._job.check_every / 10
         while True:
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._job.check_every or None):
+                async with asyncio.timeout(wait or None):
                     await self._check_now.wait()
             self._check_now.clear()
+            wait = self._job.check_every
             if not self._ready:
                 continue
             try:
