@@ -77,13 +77,9 @@ impl Snapshot {
         if let Some((prototype, ended)) = self.prototypes.get(&key) {
             let ended = *ended;
             let record = Pod {
-                template: Arc::clone(&prototype.template),
-                name: own.name().into(),
-                uid: own.uid().into(),
                 node_name: self.interner.intern(&own.node()?),
                 start_time: own.start()?.as_deref().and_then(parse_rfc3339),
-                claims: prototype.claims.clone(),
-                ..*prototype
+                ..prototype.like(own.name(), own.uid())
             };
             self.peers.join_again(record.peer);
             return Ok(self.insert_pod(record, ended));

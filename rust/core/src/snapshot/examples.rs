@@ -29,14 +29,7 @@ impl Snapshot {
 
     /// Adds a pending pod that differs from an example in name and uid alone.
     pub fn add_pod_like(&mut self, example: usize, name: &str, uid: &str) -> PodId {
-        let like = &self.examples[example];
-        let record = Pod {
-            template: Arc::clone(&like.template),
-            name: name.into(),
-            uid: uid.into(),
-            claims: like.claims.clone(),
-            ..*like
-        };
+        let record = self.examples[example].like(name, uid);
         self.peers.join_again(record.peer);
         self.insert_pod(record, false)
     }
@@ -52,14 +45,10 @@ impl Snapshot {
     ) -> Option<PodId> {
         let like = Arc::clone(&self.examples[example].template);
         let template = self.shared(Template::labelled(&like, labels)?);
-        let like = &self.examples[example];
         let record = Pod {
             peer: self.peers.join(&template),
-            name: name.into(),
-            uid: uid.into(),
-            claims: like.claims.clone(),
             template,
-            ..*like
+            ..self.examples[example].like(name, uid)
         };
         Some(self.insert_pod(record, false))
     }

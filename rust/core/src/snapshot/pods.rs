@@ -45,6 +45,19 @@ pub struct Pod {
     pub told: Option<TableId>,
 }
 
+impl Pod {
+    /// Another pod that says the same, apart from name and uid.
+    pub(super) fn like(&self, name: &str, uid: &str) -> Pod {
+        Pod {
+            template: Arc::clone(&self.template),
+            name: name.into(),
+            uid: uid.into(),
+            claims: self.claims.clone(),
+            ..*self
+        }
+    }
+}
+
 /// Slots by handle.
 #[derive(Debug, Default)]
 pub struct Pods {

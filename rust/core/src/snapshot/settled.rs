@@ -5,7 +5,6 @@ use super::Snapshot;
 use super::arrivals::{PodParts, has_ended};
 use super::pods::{Pod, PodId};
 use crate::time::parse_rfc3339;
-use std::sync::Arc;
 
 /// What a pod says of its own.
 #[derive(Clone, Copy, Debug)]
@@ -41,16 +40,12 @@ impl Snapshot {
 
     /// Adds a pod that differs from an example in its own alone. Panics without such an example.
     pub fn add_settled_like(&mut self, example: usize, own: Own<'_>) -> PodId {
-        let (like, ended) = &self.settled.0[example];
+        let (example, ended) = &self.settled.0[example];
         let ended = *ended;
         let record = Pod {
-            template: Arc::clone(&like.template),
-            name: own.name.into(),
-            uid: own.uid.into(),
             node_name: self.interner.intern(own.node),
             start_time: own.start.and_then(parse_rfc3339),
-            claims: like.claims.clone(),
-            ..*like
+            ..example.like(own.name, own.uid)
         };
         self.peers.join_again(record.peer);
         self.insert_pod(record, ended)
