@@ -220,7 +220,7 @@ class _Watching(Observer):
         self._metrics.attempts.labels(attempt.result, pod.spec.scheduler_name).inc()
         self._tried[uid] = self._tried.get(uid, 0) + 1
         self._first.setdefault(uid, time.monotonic())
-        if attempt.victims and attempt.entry.group is None:
+        if attempt.victims and attempt.entry.gang is None:
             self._metrics.preemptions.inc()
             self._metrics.victims.observe(len(attempt.victims))
 

@@ -9,7 +9,7 @@ import msgspec
 from podium.api import Pod
 
 if TYPE_CHECKING:
-    from podium.scheduler.gangs.group import Group
+    from podium.scheduler.gangs.whole import Gang
 
 
 class Entry(msgspec.Struct, eq=False, gc=False):
@@ -18,7 +18,7 @@ class Entry(msgspec.Struct, eq=False, gc=False):
     Attributes:
         node: the node it is on, assumed or bound.
         concerned: the Python plugins of its profile that it concerns.
-        group: its gang.
+        gang: its gang, None if it is in none.
         epoch: counts the attempts that were given up; answers to calls of an earlier one are dropped.
         message: why its last attempt failed.
         victims: keys of the pods evicted for it in its last attempt.
@@ -31,7 +31,7 @@ class Entry(msgspec.Struct, eq=False, gc=False):
     handle: int
     node: str | None = None
     concerned: frozenset[str] = frozenset()
-    group: "Group | None" = None
+    gang: "Gang | None" = None
     epoch: int = 0
     message: str = ""
     victims: Sequence[str] = ()

@@ -37,8 +37,9 @@ def explain(scheduler: Scheduler, uid: str, top: int = 10, gangs: GangJudge | No
         result = _judge(scheduler, entry, name, top)
     if scheduler.tenants is not None:
         result.tenant = _turn(scheduler, scheduler.tenants, entry, result)
-    if entry.group is not None:
-        result.gang = (gangs or gang_judge(scheduler)).turn_of(entry.group)
+    group = scheduler.gangs.book.of(entry)
+    if group is not None:
+        result.gang = (gangs or gang_judge(scheduler)).turn_of(group)
         result.message = result.message or result.gang.message
     return result
 

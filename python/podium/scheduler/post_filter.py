@@ -59,7 +59,7 @@ class PostFilter:
     ) -> Attempt:
         """Preempt for a pod that is a matter of the core alone; return the attempt with what came of it."""
         message = decision.message
-        if entry.group is not None:
+        if entry.gang is not None:
             # A member beyond its gang's minimum takes what is free, it evicts nobody.
             return Attempt(entry, "unschedulable", message=message, feasible=feasible)
         eviction = self._engine.preempt(entry.handle, self._engine.attempts(entry.handle))

@@ -104,7 +104,7 @@ class SingleTurns:
         attempt = self.post_filter.native(entry, decision, feasible, actions)
         if relief is None or attempt.nominated is not None or "DRF" in decision.plugins:
             return attempt
-        if entry.group is not None:
+        if entry.gang is not None:
             # Beyond its gang's minimum it takes what is left.
             return attempt
         attempt = relief.give(attempt, now, actions)

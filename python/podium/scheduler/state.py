@@ -235,7 +235,7 @@ class State:
 
     def _passed(self, entry: Entry, now: int) -> None:
         """Let a pod on from the gated pool: into its gang, or into the queue."""
-        if self.gangs is not None and entry.group is None:
+        if self.gangs is not None and entry.gang is None:
             alone = any(self.gangs.take([entry], [-1], now))
             if not alone:
                 self.engine.dequeue(entry.handle)
@@ -320,7 +320,7 @@ class State:
         if pod.spec.node_name:
             self.gates.forget(pod.metadata.uid)
             entry.node = pod.spec.node_name
-            if self.gangs is not None and entry.group is None:
+            if self.gangs is not None and entry.gang is None:
                 self.gangs.joined(entry)
             self._bound_applied(entry, old, now)
         elif pod.metadata.deletion_timestamp:
@@ -394,7 +394,7 @@ class State:
         ``own``: the pod goes back with its gang, to which that is no reason to be tried again.
         """
         change = (entry.pod, None) if event == _POD_DELETED else (None, entry.pod)
-        gang = entry.group.handle if own and entry.group is not None else None
+        gang = entry.gang.handle if own and entry.gang is not None else None
         self.engine.announce(entry.handle, event, now, self._spared(event, change), gang)
         self.gates.happened(event, change, now)
 

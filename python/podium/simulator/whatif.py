@@ -118,7 +118,7 @@ class Shadow:
     def gang(self, pod: Pod) -> Description | None:
         """Return what the gang of a pod asks for, None if the scheduler knows of no such gang."""
         key = gang_of(pod, self.gang_label)
-        group = self._scheduler.gangs.book.groups.get(key) if key is not None else None
+        group = self._scheduler.gangs.book.get(key) if key is not None else None
         return None if group is None or group.description.problem else group.description
 
     def move(self, pods: Sequence[Pod]) -> list[Landing]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from podium.scheduler.entry import Entry
 from podium.scheduler.gangs.group import Group
+from podium.scheduler.gangs.whole import Gang
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +54,13 @@ def placed_gangs(entries: Iterable[Entry], seconds: Iterable[float]) -> Iterator
     A gang is placed in one cycle and its members follow one another; every other pod has one of its own.
     """
     times = iter(seconds)
-    before: Group | None = None
+    before: Gang | None = None
     for entry in entries:
-        group = entry.group
-        if group is None or entry.pod.metadata.uid in group.surplus:
+        gang = entry.gang
+        if gang is None or (isinstance(gang, Group) and entry.pod.metadata.uid in gang.surplus):
             next(times, 0.0)
             before = None
-        elif group is not before:
-            before = group
+        elif gang is not before:
+            before = gang
             taken = next(times, 0.0)
-            yield GangAttempt(profile_of(group), "scheduled", taken, taken)
+            yield GangAttempt(entry.pod.spec.scheduler_name, "scheduled", taken, taken)

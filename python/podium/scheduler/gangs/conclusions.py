@@ -10,6 +10,7 @@ from podium.scheduler.gangs.healing import Healing
 from podium.scheduler.gangs.permits import Permits
 from podium.scheduler.gangs.telling import Telling
 from podium.scheduler.gangs.turns import Turns
+from podium.scheduler.gangs.whole import Gang, WholeGang
 
 
 @dataclass(slots=True)
@@ -28,21 +29,22 @@ class Conclusions:
         book = self.book
         while book.dirty:
             dirty, book.dirty = book.dirty, {}
-            there = [group for group in dirty.values() if book.by_handle.get(group.handle) is group]
-            self.conclude(there, now)
+            self.conclude([gang for gang in dirty.values() if gang in book], now)
 
-    def conclude(self, groups: Sequence[Group], now: int) -> None:
+    def conclude(self, gangs: Sequence[Gang], now: int) -> None:
         """Draw those about some gangs, in this order."""
-        if not groups:
+        if not gangs:
             return
-        news = [group for group in groups if group.signature is None and group.members]
+        news = [gang for gang in gangs if isinstance(gang, Group) and gang.signature is None and gang.members]
         if news:
             self.descriptions.describe(news)
-        for group in groups:
-            if group.members:
-                self._conclude(group, now)
+        for gang in gangs:
+            if isinstance(gang, WholeGang):
+                self._come_through(gang)
+            elif gang.members:
+                self._conclude(gang, now)
             else:
-                self._end(group, now)
+                self._end(gang, now)
         self.turns.take_effect(now)
 
     def _conclude(self, group: Group, now: int) -> None:
@@ -90,13 +92,24 @@ class Conclusions:
         if group.description.problem:
             self.telling.emit(group, "Warning", "GangRefused", why)
 
+    def _come_through(self, gang: WholeGang) -> None:
+        """Note that all members are bound."""
+        if gang.phase is Phase.BOUND:
+            return
+        minimum = len(gang.entries)
+        self._tell_bound(gang, minimum, minimum)
+        gang.phase = Phase.BOUND
+        self.turns.leave_queue(gang)
+
+    def _tell_bound(self, gang: Gang, bound: int, minimum: int) -> None:
+        self.book.counts["bound"] += 1
+        self.telling.emit(gang, "Normal", "GangBound", f"{bound} of {minimum} members are bound")
+
     def _complete(self, group: Group, ready: int) -> None:
         bound, minimum = len(group.bound), group.minimum
         if bound + group.done >= minimum:
             if group.phase is not Phase.BOUND:
-                self.book.counts["bound"] += 1
-                note = f"{bound} of {minimum} members are bound"
-                self.telling.emit(group, "Normal", "GangBound", note)
+                self._tell_bound(group, bound, minimum)
             group.floor = minimum
             group.failures.clear()
             group.message = group.nearest = ""

@@ -13,6 +13,7 @@ from podium.scheduler.entry import Entry
 from podium.scheduler.gangs.book import Book
 from podium.scheduler.gangs.group import Group
 from podium.scheduler.gangs.members import Signature, Told, Verdict, judge, signature
+from podium.scheduler.gangs.whole import Gang
 
 #: The signature of members that say different things.
 _MIXED: Final = "mixed"
@@ -60,19 +61,19 @@ class Descriptions:
         """Tell the core how many members must be on nodes, now that some have ended."""
         self.book.engine.set_minimums(group.handle, *self._minimums(group))
 
-    def enter(self, joins: Iterable[tuple[Group, Collection[Entry]]]) -> None:
+    def enter(self, joins: Iterable[tuple[Gang, Collection[Entry]]]) -> None:
         """Tell the core of members and their roles."""
         groups: list[int] = []
         handles: list[int] = []
         roles: list[int] = []
-        for group, entries in joins:
-            groups += repeat(group.handle, len(entries))
+        for gang, entries in joins:
+            groups += repeat(gang.handle, len(entries))
             handles += [entry.handle for entry in entries]
-            roles += self._roles(group, entries)
+            roles += self._roles(gang, entries)
         self.book.engine.join_groups(groups, handles, roles)
 
-    def _roles(self, group: Group, entries: Collection[Entry]) -> Iterable[int]:
-        roles = group.description.roles
+    def _roles(self, gang: Gang, entries: Collection[Entry]) -> Iterable[int]:
+        roles = gang.description.roles
         if not roles:
             return repeat(0, len(entries))
         numbers = {role: number for number, role in enumerate(roles, 1)}

@@ -23,6 +23,7 @@ from podium.scheduler.gangs.membership import Membership
 from podium.scheduler.gangs.permits import Permits
 from podium.scheduler.gangs.telling import Telling
 from podium.scheduler.gangs.turns import Requeue, Turns
+from podium.scheduler.gangs.whole import WholeGang
 from podium.scheduler.observer import Observer
 from podium.scheduler.tenants import Tenants
 from podium.scheduler.waiting import WaitingRoom
@@ -54,7 +55,7 @@ class Gangs(Observer):
         return Membership(self.book, self._conclusions, is_gang_aware)
 
     def __iter__(self) -> Iterator[Group]:
-        return iter(self.book.groups.values())
+        return iter(self.book)
 
     @property
     def counts(self) -> Counter[str]:
@@ -74,19 +75,28 @@ class Gangs(Observer):
         """Draw the conclusions of all that happened."""
         self._conclusions.settle(now)
 
-    def given_nodes(self, entries: Iterable[Entry], *, held: bool = False) -> None:
+    def given_nodes(self, entries: Sequence[Entry], *, held: bool = False) -> None:
         """Note members that were put on nodes; their bindings begin, unless they are held in Permit."""
+        gangs = {entry.gang for entry in entries}
+        gangs.discard(None)
+        whole = [gang for gang in gangs if isinstance(gang, WholeGang)]
+        for gang in whole:
+            gang.phase = Phase.BINDING
+        self.book.counts["placed"] += len(whole)
+        if len(whole) < len(gangs):
+            self._given_nodes(entries, held=held)
+
+    def _given_nodes(self, entries: Iterable[Entry], *, held: bool) -> None:
+        """Note members of gangs that do not come whole, if there are any."""
         touched: dict[int, Group] = {}
         noted = None
         for entry in entries:
-            group = entry.group
-            if group is not None:
+            group = entry.gang
+            if isinstance(group, Group):
                 uid = entry.pod.metadata.uid
                 group.placed.add(uid)
                 if group is not noted and uid not in group.surplus:
                     touched[group.handle] = noted = group
-        if not touched:
-            return
         book = self.book
         book.counts["placed"] += len(touched)
         for group in touched.values():
@@ -104,11 +114,20 @@ class Gangs(Observer):
 
     def bound(self, entries: Sequence[Entry]) -> None:
         """Note members whose binding succeeded."""
-        dirty = self.book.dirty
+        book = self.book
+        dirty = book.dirty
+        for gang, count in Counter([entry.gang for entry in entries]).items():
+            if not isinstance(gang, WholeGang):
+                continue
+            if count == len(gang.entries):
+                gang.bound = True
+                dirty[gang.handle] = gang
+            else:
+                book.looked_into(gang)
         noted = None
         for entry in entries:
-            group = entry.group
-            if group is None:
+            group = entry.gang
+            if not isinstance(group, Group):
                 continue
             uid = entry.pod.metadata.uid
             if uid not in group.members or uid in group.leaving:
@@ -127,7 +146,8 @@ class Gangs(Observer):
 
         It is tried there once more, then elsewhere. Where others only wait in Permit, they go back with it.
         """
-        group, book = entry.group, self.book
+        book = self.book
+        group = book.of(entry)
         if group is None:
             return
         uid = entry.pod.metadata.uid

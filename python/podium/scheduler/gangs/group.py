@@ -116,6 +116,12 @@ class Group(msgspec.Struct, eq=False):
         """Members that must be on nodes together."""
         return self.description.minimum
 
+    @property
+    def first(self) -> Pod | None:
+        """The member that stands for it, None if none is left."""
+        entry = next(iter(self.members.values()), None)
+        return None if entry is None else entry.pod
+
     def pending(self) -> Iterator[Entry]:
         """Yield members without a node that are to stay."""
         return (e for uid, e in self.members.items() if uid not in self.placed and uid not in self.leaving)

@@ -12,6 +12,7 @@ from podium.scheduler.gangs.conclusions import Conclusions
 from podium.scheduler.gangs.founding import born_whole
 from podium.scheduler.gangs.group import Group
 from podium.scheduler.gangs.members import Told, controller_of, signature
+from podium.scheduler.gangs.whole import Gang
 
 
 @dataclass(slots=True)
@@ -62,9 +63,9 @@ class Membership:
                 members.append(entry)
         turns, conclude = self.conclusions.turns, self.conclusions.conclude
         done = 0
-        heard: list[Group] = []
-        for group, first in zip(self._join(fresh, pending=True), firsts, strict=True):
-            is_whole = self.book.dirty.pop(group.handle, None) is None
+        heard: list[Gang] = []
+        for gang, first in zip(self._join(fresh, pending=True), firsts, strict=True):
+            is_whole = self.book.dirty.pop(gang.handle, None) is None
             if is_whole or first > done:
                 conclude(heard, now)
                 heard.clear()
@@ -73,9 +74,9 @@ class Membership:
                 yield alone[done:first]
                 done = first
             if is_whole:
-                turns.come(group)
+                turns.come(gang)
             else:
-                heard.append(group)
+                heard.append(gang)
         conclude(heard, now)
         turns.take_effect(now)
         if done < len(alone):
@@ -101,11 +102,11 @@ class Membership:
         self._tell_of_stray(self.book.strays.note(pod))
 
     def _tell_of_stray(self, key: GangKey | None) -> None:
-        group = self.book.groups.get(key) if key is not None else None
+        group = self.book.get(key) if key is not None else None
         if group is not None:
             self.book.dirty[group.handle] = group
 
-    def _join(self, fresh: Mapping[GangKey, list[Entry]], *, pending: bool = False) -> list[Group]:
+    def _join(self, fresh: Mapping[GangKey, list[Entry]], *, pending: bool = False) -> list[Gang]:
         """Let pods join their gangs, which begin with them if need be.
 
         Where all are ``pending`` and to stay, a gang that comes whole has been concluded about.
@@ -115,21 +116,20 @@ class Membership:
 
         """
         book, descriptions = self.book, self.conclusions.descriptions
-        groups = book.groups
-        handles = iter(book.engine.add_groups(len(fresh.keys() - groups.keys())))
-        joins: list[tuple[Group, Collection[Entry]]] = []
+        unknown = sum(not book.knows(key) for key in fresh)
+        handles = iter(book.engine.add_groups(unknown))
+        joins: list[tuple[Gang, Collection[Entry]]] = []
         told: list[tuple[int, Told]] = []
         for key, entries in fresh.items():
-            group = groups.get(key)
+            group = book.get(key)
             if group is None:
                 handle = next(handles)
                 is_new = pending and key not in book.ended
                 whole = born_whole(key, handle, entries, descriptions) if is_new else None
                 if whole is not None:
-                    group = whole[0]
-                    book.add(group)
-                    joins.append((group, entries))
-                    told.append((handle, whole[1]))
+                    book.add(whole)
+                    joins.append((whole, entries))
+                    told.append((handle, whole.verdict.told))
                     continue
                 group = self._begin(key, handle)
             self._meet(group, entries)
@@ -139,13 +139,13 @@ class Membership:
             book.dirty[group.handle] = group
         descriptions.enter(joins)
         descriptions.tell(told)
-        return [group for group, _ in joins]
+        return [gang for gang, _ in joins]
 
     def _take_in(self, group: Group, entries: list[Entry]) -> None:
         members, said = group.members, group.signature
         comes_first, runs_first = not members, not group.bound
         for entry in entries:
-            entry.group = group
+            entry.gang = group
             pod = entry.pod
             uid = pod.metadata.uid
             members[uid] = entry
@@ -193,13 +193,14 @@ class Membership:
 
     def changed(self, entry: Entry, old: Pod) -> None:
         """Look at a member whose object changed."""
-        group, book = entry.group, self.book
+        book = self.book
+        group = book.of(entry)
         key = gang_of(entry.pod, book.settings.label)
         if group is None or key != group.key:
             if group is not None:
                 self._leave(group, entry)
                 book.engine.leave_group(entry.handle)
-                entry.group = None
+                entry.gang = None
             if key is not None and self.is_gang_aware(entry.pod.spec.scheduler_name):
                 book.engine.dequeue(entry.handle)
                 self._join({key: [entry]})
@@ -222,7 +223,7 @@ class Membership:
 
     def left(self, entry: Entry, phase: str) -> None:
         """Let go of a member that is gone, or ended in ``phase``."""
-        group = entry.group
+        group = self.book.of(entry)
         if group is None:
             return
         uid = entry.pod.metadata.uid
@@ -266,7 +267,7 @@ class Membership:
             self._objects.pop(key, None)
         else:
             self._objects[key] = item
-        group = self.book.groups.get(key)
+        group = self.book.get(key)
         if group is None:
             return
         if not gone and old is not None and _asks_alike(old, item):
@@ -292,7 +293,7 @@ class Membership:
         if gone:
             self.book.ended.forget(key, pod)
             return
-        uid, group = pod.metadata.uid, self.book.groups.get(key)
+        uid, group = pod.metadata.uid, self.book.get(key)
         is_new = self.book.ended.note(key, pod)
         if is_new and group is not None and group.members and uid not in group.members:
             uids = group.bound or group.members

@@ -79,7 +79,7 @@ def _gated(state: State, label: str) -> dict[str, int]:
     counts: dict[str, int] = {}
     for held in state.gates.held.values():
         key = gang_of(held.entry.pod, label)
-        if key is not None and held.entry.group is None:
+        if key is not None and held.entry.gang is None:
             counts[str(key)] = counts.get(str(key), 0) + 1
     return counts
 

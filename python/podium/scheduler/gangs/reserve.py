@@ -116,7 +116,7 @@ class Reservation:
     def gap_for(self, entry: Entry, now: int) -> Group | None:
         """Return the gang whose places a pod may use meanwhile, None if it may use none."""
         group = self.group
-        if group is None or entry.group is group:
+        if group is None or entry.gang is group:
             return None
         if not self._still_waits(group):
             self.release()

@@ -8,6 +8,7 @@ from podium.api.gangs import GangKey
 from podium.cluster.port import Emit, PatchGroup, PatchStatus
 from podium.scheduler.gangs.book import Book
 from podium.scheduler.gangs.group import Group, Phase
+from podium.scheduler.gangs.whole import Gang
 
 SECOND: Final = 1_000_000_000
 
@@ -32,11 +33,11 @@ class Telling:
             group.reported = status
             self.book.outbox.append(PatchGroup(group.object, status))
 
-    def emit(self, group: Group, kind: str, reason: str, note: str) -> None:
+    def emit(self, gang: Gang, kind: str, reason: str, note: str) -> None:
         """Send an event about a gang's first member."""
-        first = next(iter(group.members.values()), None)
+        first = gang.first
         if first is not None:
-            self.book.outbox.append(Emit(first.pod, kind, reason, "Scheduling", f"gang {group.name}: {note}"))
+            self.book.outbox.append(Emit(first, kind, reason, "Scheduling", f"gang {gang.key}: {note}"))
 
     def remind(self, group: Group, now: int) -> None:
         """Note whether the members will have to be told that their gang is held back."""
@@ -53,7 +54,9 @@ class Telling:
         """Tell members why their gang is held back, where nothing came of it for long enough."""
         for key in [key for key, at in self._silent.items() if at <= now]:
             del self._silent[key]
-            self._tell(self.book.groups[key])
+            group = self.book.get(key)
+            if group is not None:
+                self._tell(group)
 
     def _tell(self, group: Group) -> None:
         """Say it as of pods with gates, so that no autoscaler makes room for what cannot run yet."""

@@ -10,6 +10,7 @@ from podium.scheduler.failures import Refusal
 from podium.scheduler.gangs.book import Book
 from podium.scheduler.gangs.group import GROUP, Group, Phase
 from podium.scheduler.gangs.permits import Permits
+from podium.scheduler.gangs.whole import Gang
 from podium.scheduler.tenants import Tenants
 
 #: Returns a handle that was popped to the queue, and why, at a time.
@@ -23,9 +24,11 @@ class Waiting:
 
     __slots__ = ("handle", "pod")
 
-    def __init__(self, group: Group) -> None:
-        self.handle = GROUP | group.handle
-        self.pod = next(iter(group.members.values())).pod
+    def __init__(self, gang: Gang) -> None:
+        first = gang.first
+        assert first is not None, "a gang without members waits for nothing"
+        self.handle = GROUP | gang.handle
+        self.pod = first
 
 
 @dataclass(slots=True)
@@ -41,7 +44,7 @@ class Turns:
     requeue: Requeue
     _surplus: dict[str, Entry] = field(default_factory=dict)
     """Members that are to be queued on their own once all minimums have had their turn."""
-    _coming: dict[int, Group] = field(default_factory=dict)
+    _coming: dict[int, Gang] = field(default_factory=dict)
     """By handle."""
     _going: list[int] = field(default_factory=list)
 
@@ -62,9 +65,9 @@ class Turns:
             group.move(Phase.QUEUED)
         group.woken = False
 
-    def come(self, group: Group) -> None:
+    def come(self, gang: Gang) -> None:
         """Let a gang come to the core's queue, behind those that came before."""
-        self._coming[group.handle] = group
+        self._coming[gang.handle] = gang
 
     def _give_back(self, group: Group, now: int) -> None:
         """Requeue a gang whose members have come back.
@@ -79,18 +82,23 @@ class Turns:
             self.book.counts["rolled_back"] += 1
         self.requeue(GROUP | group.handle, why, now)
 
-    def _created(self, group: Group) -> int:
+    def _created(self, gang: Gang) -> int:
         """Return the age of the oldest member, which decides only between tenants."""
         if self.tenants is None:
             return 0
-        return min(creation_time(entry.pod) for entry in group.members.values())
+        entries = gang.members.values() if isinstance(gang, Group) else gang.entries
+        return min(creation_time(entry.pod) for entry in entries)
 
     def dequeue(self, group: Group) -> None:
         """Take a gang out of the queue."""
         if group.queued:
             group.queued = False
-            if self._coming.pop(group.handle, None) is None:
-                self._going.append(group.handle)
+            self.leave_queue(group)
+
+    def leave_queue(self, gang: Gang) -> None:
+        """Let a gang leave the core's queue."""
+        if self._coming.pop(gang.handle, None) is None:
+            self._going.append(gang.handle)
 
     def take_effect(self, now: int) -> None:
         """Tell the core of the gangs that came to the queue and left it."""
@@ -99,17 +107,17 @@ class Turns:
             engine.dequeue_gangs(self._going)
             self._going.clear()
         if self._coming:
-            groups = list(self._coming.values())
+            handles, gangs = list(self._coming), list(self._coming.values())
             self._coming.clear()
-            created = [self._created(group) for group in groups]
-            completing = [bool(group.placed) for group in groups]
-            engine.enqueue_gangs([group.handle for group in groups], now, created, completing)
+            created = [self._created(gang) for gang in gangs]
+            completing = [isinstance(gang, Group) and bool(gang.placed) for gang in gangs]
+            engine.enqueue_gangs(handles, now, created, completing)
             if self.tenants is not None:
-                self.tenants.assign(map(Waiting, groups))
+                self.tenants.assign(map(Waiting, gangs))
 
     def queued(self) -> list[Waiting]:
         """Return the gangs in the queue, for their tenants."""
-        return [Waiting(group) for group in self.book.groups.values() if group.queued]
+        return [Waiting(group) for group in self.book if group.queued]
 
     def let_go_alone(self, group: Group) -> None:
         """Let the members that the minimum does not need be tried on their own."""
