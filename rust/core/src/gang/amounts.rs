@@ -1,26 +1,15 @@
 //! Nodes as vectors of free amounts: enough to search in where nothing else about a node changes when
 //! members are placed.
 
-use super::search::{At, Problem, World, mix};
+use super::bounds::{Least, Left, Nodes};
+use super::needs::{Need, least, need};
+use super::problem::{At, Class, Problem, World, mix};
 use crate::engine::Engine;
-use crate::filtering::Filters;
-use crate::memos::Memos;
-use crate::plugin::Rows;
 use crate::resources::ResourceId;
-use crate::snapshot::{Pod, PodId, Row, Snapshot};
-use crate::status::Code;
+use crate::snapshot::{PodId, Row, Snapshot};
 
-const FIT: &str = "NodeResourcesFit";
-
-/// Filters whose answer for a node no placed member changes.
-const CONSTANT: [&str; 6] = [
-    "NodeUnschedulable",
-    "NodeName",
-    "TaintToleration",
-    "NodeAffinity",
-    "NodeDeclaredFeatures",
-    FIT,
-];
+/// Nodes times classes up to which it is asked at every step whether sums leave a way.
+const OFTEN: usize = 4096;
 
 #[derive(Debug)]
 pub(super) struct Amounts {
@@ -31,17 +20,18 @@ pub(super) struct Amounts {
     slots: Vec<i64>,
     kinds: Vec<u64>,
     classes: Vec<Need>,
-    /// By resource, the most that any node has free.
+    /// By resource, what makes amounts of it comparable: how much of all that is free is asked for, by the most
+    /// that any node has free.
     scale: Vec<f64>,
+    /// By class, how hard it is to place.
+    sizes: Vec<f64>,
+    /// By class, the nodes that take one more of it, and their number.
+    open: Vec<Nodes>,
+    counts: Vec<usize>,
+    least: Least,
+    seats: Nodes,
     trail: Vec<(usize, At)>,
-}
-
-#[derive(Debug)]
-struct Need {
-    /// What the filter asks for, and what the node's books then show.
-    asks: Vec<i64>,
-    takes: Vec<i64>,
-    allowed: Vec<bool>,
+    spent: u64,
 }
 
 impl Amounts {
@@ -63,8 +53,14 @@ impl Amounts {
         resources.sort_unstable();
         resources.dedup();
         let mut classes = Vec::new();
-        for pod in &pods {
-            classes.push(need(engine, *pod, &resources, rows)?);
+        for (pod, class) in pods.iter().zip(&problem.classes) {
+            let mut need = need(engine, *pod, &resources, rows)?;
+            if let Some(kind) = class.kind {
+                for (allowed, row) in need.allowed.iter_mut().zip(rows) {
+                    *allowed &= problem.said.allows(kind, *row, std::iter::empty);
+                }
+            }
+            classes.push(need);
         }
         let mut world = Amounts {
             rows: rows.to_vec(),
@@ -72,14 +68,75 @@ impl Amounts {
             slots: rows.iter().map(|row| slots(snap, *row)).collect(),
             kinds: Vec::new(),
             scale: Vec::new(),
+            sizes: Vec::new(),
+            open: vec![Nodes::none(rows.len()); classes.len()],
+            counts: vec![0; classes.len()],
+            least: Least::new(least(&classes, resources.len())),
+            seats: Nodes::none(rows.len()),
             classes,
             resources,
             trail: Vec::new(),
+            spent: 0,
         };
         world.leave_room_for_nominated(snap, *pods.first()?);
         world.kinds = (0..rows.len()).map(|at| world.kind_of(at)).collect();
-        world.scale = (0..world.resources.len()).map(|r| world.most(r)).collect();
+        (0..rows.len()).for_each(|at| world.judge(at));
+        world.weigh(problem);
         Some(world)
+    }
+
+    /// Equal for problems that differ in nothing but names.
+    pub(super) fn signature(&self, problem: &Problem) -> u64 {
+        let classes = self.classes.iter().zip(&problem.classes);
+        let of_class = |(need, class): (&Need, &Class)| {
+            let amounts = need.asks.iter().chain(&need.takes);
+            let start = mix(class.members.len() as u64, u64::from(class.role));
+            amounts.fold(start, |hash, amount| mix(hash, *amount as u64))
+        };
+        let needs = problem.role_needs.iter().map(|need| *need as u64);
+        let hash = classes
+            .map(of_class)
+            .chain(needs)
+            .fold(problem.need as u64, mix);
+        // The order of nodes means nothing.
+        let nodes = self.kinds.iter().map(|kind| mix(7, *kind));
+        mix(hash, nodes.fold(0, u64::wrapping_add))
+    }
+
+    /// Finds out which classes a node takes now.
+    fn judge(&mut self, at: At) {
+        for class in 0..self.classes.len() {
+            let fits = self.fits(class, at);
+            if fits == self.open[class].contains(at) {
+                continue;
+            }
+            if fits {
+                self.open[class].insert(at);
+                self.counts[class] += 1;
+            } else {
+                self.open[class].remove(at);
+                self.counts[class] -= 1;
+            }
+        }
+        self.spent += self.classes.len() as u64;
+    }
+
+    fn weigh(&mut self, problem: &Problem) {
+        let of = |resource: usize| {
+            let asked = self.classes.iter().zip(&problem.classes);
+            let asked = asked.map(|(need, class)| {
+                need.takes[resource].max(0) as f64 * class.members.len() as f64
+            });
+            let free = (0..self.rows.len()).map(|at| self.free(at)[resource].max(0) as f64);
+            let scarcity = asked.sum::<f64>() / free.sum::<f64>().max(1.0);
+            scarcity / self.most(resource)
+        };
+        self.scale = (0..self.resources.len()).map(of).collect();
+        let size = |need: &Need| -> f64 {
+            let takes = need.takes.iter().zip(&self.scale);
+            takes.map(|(takes, scale)| *takes as f64 * scale).sum()
+        };
+        self.sizes = self.classes.iter().map(size).collect();
     }
 
     fn free(&self, at: At) -> &[i64] {
@@ -124,58 +181,6 @@ impl Amounts {
     }
 }
 
-fn need(engine: &Engine, id: PodId, resources: &[ResourceId], rows: &[Row]) -> Option<Need> {
-    let snap = &engine.snap;
-    let pod = &snap.pods[id];
-    let (_, profile) = engine.profile_of(id)?;
-    if !has_only_amounts(pod) || !profile.filter.iter().any(|p| p.name() == FIT) {
-        return None;
-    }
-    let requests = &pod.template.requests;
-    let amounts = |list: &crate::resources::Amounts| -> Vec<i64> {
-        resources.iter().map(|id| list.get(*id)).collect()
-    };
-    let allowed = match Filters::new(snap, &profile, pod) {
-        Err(_) => vec![false; rows.len()],
-        Ok(filters) => allowed(snap, &filters, rows)?,
-    };
-    Some(Need {
-        asks: amounts(&requests.spec),
-        takes: amounts(&requests.held),
-        allowed,
-    })
-}
-
-fn has_only_amounts(pod: &Pod) -> bool {
-    let template = &pod.template;
-    Memos::shareable(pod)
-        && template.ports.is_empty()
-        && template.volumes.is_empty()
-        && !template.has_claims
-        && !template.has_resource_claims
-}
-
-/// What the constant filters say; `None` if there are others.
-fn allowed(snap: &Snapshot, filters: &Filters, rows: &[Row]) -> Option<Vec<bool>> {
-    let mut codes = vec![Code::Success; rows.len()];
-    for part in &filters.parts {
-        if !CONSTANT.contains(&part.plugin.name()) {
-            return None;
-        }
-        if part.plugin.name() != FIT {
-            part.filter.filter(snap, Rows::List(rows), &mut codes);
-        }
-    }
-    let mut allowed: Vec<bool> = codes.iter().map(|code| *code == Code::Success).collect();
-    if filters.nodes.is_some() {
-        let only = filters.rows(snap);
-        for (allowed, row) in allowed.iter_mut().zip(rows) {
-            *allowed &= only.contains(row);
-        }
-    }
-    Some(allowed)
-}
-
 fn free(snap: &Snapshot, resources: &[ResourceId], rows: &[Row]) -> Vec<i64> {
     let mut free = Vec::with_capacity(rows.len() * resources.len());
     for &row in rows {
@@ -194,23 +199,52 @@ fn slots(snap: &Snapshot, row: Row) -> i64 {
     snap.nodes.allowed_pods[row as usize] - snap.nodes.pod_count[row as usize]
 }
 
+impl Left for Amounts {
+    fn free(&self, resource: usize, at: At) -> i64 {
+        self.free(at)
+            .get(resource)
+            .copied()
+            .unwrap_or(self.slots[at])
+    }
+
+    fn slots(&self, at: At) -> i64 {
+        self.slots[at]
+    }
+
+    fn open(&self, class: usize) -> &Nodes {
+        &self.open[class]
+    }
+}
+
 impl World for Amounts {
-    fn open(&mut self, class: usize, out: &mut Vec<At>) -> u64 {
-        out.extend((0..self.rows.len()).filter(|at| self.fits(class, *at)));
-        self.rows.len() as u64 + 8
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn count(&mut self, class: usize) -> usize {
+        self.spent += 1;
+        self.counts[class]
+    }
+
+    fn open(&self, class: usize, out: &mut Vec<At>) {
+        out.extend(self.open[class].iter());
     }
 
     fn place(&mut self, class: usize, at: At) -> bool {
-        let takes = self.classes[class].takes.clone();
+        let takes = std::mem::take(&mut self.classes[class].takes);
         self.take(at, &takes, -1);
+        self.classes[class].takes = takes;
+        self.judge(at);
         self.trail.push((class, at));
         true
     }
 
     fn undo(&mut self) {
         if let Some((class, at)) = self.trail.pop() {
-            let takes = self.classes[class].takes.clone();
+            let takes = std::mem::take(&mut self.classes[class].takes);
             self.take(at, &takes, 1);
+            self.classes[class].takes = takes;
+            self.judge(at);
         }
     }
 
@@ -225,11 +259,35 @@ impl World for Amounts {
     fn leaves(&self, class: usize, at: At) -> f64 {
         let takes = &self.classes[class].takes;
         let left = self.free(at).iter().zip(takes).zip(&self.scale);
-        left.map(|((free, takes), scale)| free.saturating_sub(*takes) as f64 / scale)
-            .sum()
+        let parts = left.map(|((free, takes), scale)| free.saturating_sub(*takes) as f64 * scale);
+        parts.map(|part| part * part).sum()
+    }
+
+    fn size(&self, class: usize) -> f64 {
+        self.sizes[class]
     }
 
     fn monotone(&self) -> bool {
         true
+    }
+
+    fn is_hopeless(&mut self, left: &[usize], need: usize) -> bool {
+        // Where it takes long to find out it is not asked each time.
+        let every = 1 + self.rows.len() * self.classes.len() / OFTEN;
+        if !self.trail.len().is_multiple_of(every) {
+            return false;
+        }
+        let mut seats = std::mem::take(&mut self.seats);
+        let mut work = 0;
+        let hopeless = self
+            .least
+            .exceeds(self, left, need, (&mut seats, &mut work));
+        self.seats = seats;
+        self.spent += work;
+        hopeless
+    }
+
+    fn spent(&mut self) -> u64 {
+        std::mem::take(&mut self.spent)
     }
 }

@@ -3,7 +3,9 @@
 use super::amounts::Amounts;
 use super::domains::Domain;
 use super::evaluated::Evaluated;
-use super::search::{self, Class, Problem, World};
+use super::fruitless::ALL;
+use super::problem::{Class, Problem, World};
+use super::search::{self, Arrangement, Found};
 use super::transaction::Transaction;
 use super::within::schedule_within;
 use super::{Kind, Request, Role};
@@ -58,16 +60,12 @@ pub(super) fn arrange(
 ) -> bool {
     let problem = problem(engine, request);
     let rows = domain.rows(&engine.snap);
-    let mut budget = tx.budget;
-    let by_amounts = Amounts::new(engine, &problem, &rows);
-    if let Some(mut world) = by_amounts {
+    if let Some(mut world) = Amounts::new(engine, &problem, &rows) {
         // Members that are alike fill every node in any order: the greedy one showed all there is.
-        let found = match problem.classes.len() {
-            0 | 1 => None,
-            _ => search::search(&mut world, &problem, &mut budget),
-        };
-        tx.budget = budget;
-        let Some(arrangement) = found else {
+        if problem.classes.len() <= 1 {
+            return false;
+        }
+        let Some(arrangement) = by_amounts(engine, &mut world, &problem, &mut tx.budget) else {
             return false;
         };
         let places = arrangement
@@ -78,10 +76,39 @@ pub(super) fn arrange(
             return true;
         }
     }
+    let mut budget = tx.budget;
     let mut world = Evaluated::new(engine, tx, &problem, &rows);
-    let found = search::search(&mut world, &problem, &mut budget).is_some();
+    let found = search::search(&mut world, &problem, &mut budget);
     tx.budget = budget;
-    found
+    matches!(found, Found::Way(_))
+}
+
+/// Searches where amounts alone matter, unless it is known from before that there is nothing to find.
+fn by_amounts(
+    engine: &mut Engine,
+    world: &mut Amounts,
+    problem: &Problem,
+    budget: &mut u64,
+) -> Option<Arrangement> {
+    // What the caller's plugins say is no part of the signature.
+    let signature = problem.said.is_empty().then(|| world.signature(problem));
+    let fruitless = &mut engine.snap.groups.fruitless;
+    let given = *budget;
+    match signature.and_then(|of| fruitless.spent_on(of)) {
+        Some(ALL) => return None,
+        Some(spent) if spent >= given => {
+            *budget = 0;
+            return None;
+        }
+        _ => {}
+    }
+    let spent = match search::search(world, problem, budget) {
+        Found::Way(arrangement) => return Some(arrangement),
+        Found::NoWay => ALL,
+        Found::GaveUp => given,
+    };
+    signature.inspect(|of| fruitless.note(*of, spent));
+    None
 }
 
 /// Places an arrangement, each member judged by all filters.

@@ -6,14 +6,19 @@
 //! Where that greedy order fails and members differ, [`search`] looks for an arrangement.
 
 mod amounts;
+mod apart;
 mod arrange;
+mod bounds;
 mod domains;
 mod evaluated;
 mod failures;
 mod fingerprint;
+mod fruitless;
 mod greedy;
+mod needs;
 mod place;
 mod preempt;
+mod problem;
 mod reclaim;
 mod registry;
 mod reserve;
@@ -33,6 +38,8 @@ pub use shortage::{Holder, Nearest, Shortage, quantity};
 pub use sparing::Victims;
 
 use crate::intern::Symbol;
+pub use search::BUDGET;
+
 use crate::snapshot::{PodId, Row};
 use std::sync::Arc;
 
@@ -65,4 +72,6 @@ pub struct Request {
     /// The group has members on nodes: those that fit are kept though others do not.
     pub partial: bool,
     pub said: Arc<Said>,
+    /// What may be spent on searching arrangements, see [`BUDGET`].
+    pub budget: u64,
 }

@@ -14,16 +14,22 @@ use std::sync::Arc;
 /// Larger groups are placed in the greedy order or not at all.
 const MOST_SEARCHED: usize = 1024;
 
+/// Said where it is not certain that there is no way.
+const GAVE_UP: &str = " The search for another arrangement was given up.";
+
 impl Engine {
     /// Places what is missing from a group's minimum and keeps it, with all reservations. Members on
     /// nodes that lack others are not held back by those: what fits is kept, and the shortage told.
     pub fn place_group(&mut self, group: GroupId, attempt: u64) -> (Places, Option<Box<Shortage>>) {
         let request = self.request_of(group, attempt);
-        self.place_gang(&request)
+        let (places, shortage) = self.place_gang(&request);
+        let gave_up = shortage.as_ref().is_some_and(|shortage| shortage.gave_up);
+        self.snap.groups.note_search(group, gave_up);
+        (places, shortage)
     }
 
     pub fn place_gang(&mut self, request: &Request) -> (Places, Option<Box<Shortage>>) {
-        let mut tx = Transaction::default();
+        let mut tx = Transaction::new(request.budget);
         match fill(self, request, &mut tx) {
             Ok(()) => (tx.commit(self), None),
             Err(shortage) if request.partial => {
@@ -53,7 +59,7 @@ impl Engine {
     ) -> Result<Places, Box<Shortage>> {
         let mut request = self.request_of(group, attempt);
         request.said = Arc::clone(said);
-        let mut tx = Transaction::default();
+        let mut tx = Transaction::new(request.budget);
         let found = fill(self, &request, &mut tx).map(|()| tx.places());
         tx.discard(self);
         found
@@ -102,7 +108,12 @@ pub(super) fn fill(
         }
         tx.undo_to(engine, start);
     }
-    Err(failures.end(engine, request))
+    let mut shortage = failures.end(engine, request);
+    shortage.gave_up = tx.budget == 0;
+    if shortage.gave_up && !shortage.failed {
+        shortage.message.push_str(GAVE_UP);
+    }
+    Err(shortage)
 }
 
 /// The same where nobody wants to know why there is no room.

@@ -1,5 +1,7 @@
 //! Which pods belong together, and what their group says of itself. Counts are derived from the pods.
 
+use super::fruitless::Fruitless;
+use super::search::BUDGET;
 use super::{Request, Together};
 use crate::intern::Symbol;
 use crate::snapshot::{PodId, Pods, Row};
@@ -13,6 +15,10 @@ pub struct GroupId(pub u32);
 /// Number of a role within its group; 0 is the role of members that name none.
 pub type Role = u16;
 
+/// Searches for a group that were given up leave less for the next one, down to this power of a half: one that
+/// is tried again and again must not hold up all others.
+const MOST_HALVED: u32 = 4;
+
 #[derive(Clone, Debug, Default)]
 pub struct Group {
     /// The effective minimum, not less than the sum of the roles' minimums.
@@ -25,10 +31,13 @@ pub struct Group {
     pub together: Together,
     members: Vec<(PodId, Role)>,
     avoid: Vec<(PodId, Symbol)>,
+    /// How often in a row a search for an arrangement was given up.
+    gave_up: u32,
 }
 
 #[derive(Debug, Default)]
 pub struct Groups {
+    pub(super) fruitless: Fruitless,
     slots: Vec<Option<Group>>,
     free: Vec<GroupId>,
     of_pod: FxHashMap<PodId, GroupId>,
@@ -71,6 +80,7 @@ impl Group {
             avoid: self.avoid.clone(),
             partial: !held.is_empty(),
             said: Arc::default(),
+            budget: BUDGET >> self.gave_up.min(MOST_HALVED),
         }
     }
 
@@ -143,6 +153,7 @@ impl Groups {
         self.leave(pod);
         if let Some(group) = self.get_mut(id) {
             group.members.push((pod, role));
+            group.gave_up = 0;
             self.of_pod.insert(pod, id);
         }
     }
@@ -156,6 +167,13 @@ impl Groups {
         {
             group.members.remove(at);
             group.avoid.retain(|(member, _)| *member != pod);
+        }
+    }
+
+    /// Notes whether the last search for an arrangement was given up.
+    pub(super) fn note_search(&mut self, id: GroupId, gave_up: bool) {
+        if let Some(group) = self.get_mut(id) {
+            group.gave_up = if gave_up { group.gave_up + 1 } else { 0 };
         }
     }
 

@@ -47,7 +47,7 @@ impl Engine {
         ends: &[(Nanos, PodId)],
         at: Nanos,
     ) -> Option<Places> {
-        let mut tx = Transaction::default();
+        let mut tx = Transaction::new(request.budget);
         tx.lift(self, request.members.iter().map(|(pod, _)| *pod));
         for (_, pod) in ends.iter().take_while(|(end, _)| *end <= at) {
             tx.evict(self, *pod);
@@ -60,7 +60,7 @@ impl Engine {
     /// Schedules and assumes a pod that may use what is held for a group.
     pub fn fill_gap(&mut self, pod: PodId, group: GroupId) -> Option<Row> {
         let request = self.request_of(group, 0);
-        let mut tx = Transaction::default();
+        let mut tx = Transaction::new(request.budget);
         tx.lift(self, request.members.iter().map(|(pod, _)| *pod));
         let attempt = u64::from(self.queue.attempts(pod));
         let outcome = self.schedule(pod, attempt);

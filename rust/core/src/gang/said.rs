@@ -34,6 +34,10 @@ impl Said {
         self.refused.entry((kind, row)).or_default().push(beside);
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.kinds.is_empty()
+    }
+
     pub(super) fn kind(&self, pod: PodId) -> Option<Kind> {
         self.kinds.get(&pod).copied()
     }

@@ -1,90 +1,89 @@
 //! Which member goes where, if the greedy order found no way: depth first, bounded.
 //!
-//! The class with the fewest nodes goes next, to the node that it leaves least of; nodes that are alike
-//! are tried once, arrangements that are alike are looked at once. With [`BUDGET`] the search is exhaustive
-//! for gangs of 8 on 6 nodes and for far larger ones where members or nodes are alike; beyond that a gang may be
-//! called unplaceable though an arrangement exists.
+//! The class with the fewest nodes goes next, of several the largest, to the node that it leaves least of. Nodes
+//! that are alike are tried once, arrangements that are alike are looked at once, and a state is left where
+//! sums show that not all can have room. An order that leads nowhere for long is dropped for another, since an early
+//! choice may be what is wrong; what was found fruitless stays known. With [`BUDGET`] the search is
+//! exhaustive for gangs of 8 on 6 nodes and for far larger ones where members or nodes are alike; beyond that a
+//! gang may be called unplaceable though an arrangement exists.
 
-use super::{Kind, Role, Said};
-use crate::snapshot::{PodId, Row};
-use rustc_hash::FxHashSet;
-use std::sync::Arc;
+use super::problem::{At, Problem, World, mix};
+use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Units of work for one transaction, whatever domains and victims it tries: one is a class judged on a node
-/// by amounts alone.
-pub(super) const BUDGET: u64 = 60_000_000;
+/// Units of work for one transaction, whatever domains and victims it tries; a unit is some 25 ns.
+pub const BUDGET: u64 = 16_000_000;
 
-/// Position of a node among those that are considered.
-pub(super) type At = usize;
+/// Orders that are tried, one after the other, before the first one has what is left of the budget.
+const ORDERS: u64 = 60;
 
-/// Members that are alike.
-#[derive(Clone, Debug)]
-pub(super) struct Class {
-    pub(super) members: Vec<PodId>,
-    pub(super) role: Role,
-    /// What they are to the caller's plugins.
-    pub(super) kind: Option<Kind>,
-}
+/// The order without noise in which the class with the fewest nodes goes first, of several the largest.
+const NARROWEST: u64 = 1;
 
-/// Who must be placed.
-#[derive(Clone, Debug)]
-pub(super) struct Problem {
-    pub(super) classes: Vec<Class>,
-    pub(super) need: usize,
-    pub(super) role_needs: Vec<usize>,
-    pub(super) said: Arc<Said>,
-}
+/// All of them together take half of the budget.
+const PART: u64 = 2 * ORDERS;
 
-/// Nodes on which members can be tried.
-pub(super) trait World {
-    /// Writes the nodes that take one more of a class now; returns the units that this cost.
-    fn open(&mut self, class: usize, out: &mut Vec<At>) -> u64;
+/// Nodes that are so few for a class that it goes before all that have more.
+const FEW: usize = 2;
 
-    /// Returns false, and changes nothing, if the node refuses after all.
-    fn place(&mut self, class: usize, at: At) -> bool;
-
-    fn undo(&mut self);
-
-    fn row(&self, at: At) -> Row;
-
-    /// Equal for nodes that no member can tell apart while they are as they were at the start.
-    fn kind(&self, at: At) -> u64;
-
-    /// What one more of the class leaves of the node; the least is tried first.
-    fn leaves(&self, class: usize, at: At) -> f64;
-
-    /// Whether a node that refuses a class never takes it after more members are placed.
-    fn monotone(&self) -> bool;
-}
+/// How much later orders differ from the first one at most.
+const NOISE: f64 = 1.0;
 
 pub(super) type Arrangement = Vec<(usize, At)>;
 
+/// What a search came to.
+#[derive(Debug)]
+pub(super) enum Found {
+    Way(Arrangement),
+    /// There is none.
+    NoWay,
+    /// None was found within the budget.
+    GaveUp,
+}
+
 /// Searches as long as the budget lasts, and takes what it has spent out of it.
-pub(super) fn search<W: World>(
-    world: &mut W,
-    problem: &Problem,
-    budget: &mut u64,
-) -> Option<Arrangement> {
+pub(super) fn search<W: World>(world: &mut W, problem: &Problem, budget: &mut u64) -> Found {
+    let kind = |world: &W, at: At| {
+        let said = problem.said.traits(world.row(at));
+        said.fold(world.kind(at), mix)
+    };
     let mut search = Search {
         left: problem.classes.iter().map(|c| c.members.len()).collect(),
         unmet: problem.role_needs.clone(),
         open: problem.need,
         path: Vec::new(),
-        on: rustc_hash::FxHashMap::default(),
+        on: FxHashMap::default(),
         rows: 0,
-        seen: FxHashSet::default(),
-        budget: *budget,
+        fruitless: FxHashSet::default(),
+        budget: 0,
+        round: 0,
+        kinds: (0..world.len()).map(|at| kind(world, at)).collect(),
         world,
         problem,
     };
-    let found = search.descend();
-    *budget = search.budget;
-    found.then_some(search.path)
+    let dive = 8 * (problem.need * problem.classes.len()) as u64;
+    let part = (*budget / PART).max(dive);
+    for round in 0..=ORDERS {
+        let is_last = round == ORDERS;
+        search.round = if is_last { NARROWEST } else { round };
+        search.budget = if is_last { *budget } else { part.min(*budget) };
+        *budget -= search.budget;
+        let found = search.descend();
+        *budget += search.budget;
+        if found {
+            return Found::Way(search.path);
+        }
+        if search.budget > 0 {
+            return Found::NoWay;
+        }
+    }
+    Found::GaveUp
 }
 
 struct Search<'a, W> {
     world: &'a mut W,
     problem: &'a Problem,
+    /// What each node is, to the caller's plugins too.
+    kinds: Vec<u64>,
     /// Members of each class that are neither placed nor left out.
     left: Vec<usize>,
     /// What each role still needs, and how many members all together.
@@ -92,17 +91,13 @@ struct Search<'a, W> {
     open: usize,
     path: Arrangement,
     /// Sum of the classes placed on each node that has any.
-    on: rustc_hash::FxHashMap<At, u64>,
+    on: FxHashMap<At, u64>,
     /// Sum over those nodes of what they are and hold.
     rows: u64,
-    seen: FxHashSet<u64>,
+    /// States that lead nowhere.
+    fruitless: FxHashSet<u64>,
     budget: u64,
-}
-
-/// A class that can go next and the nodes that differ.
-struct Branch {
-    class: usize,
-    ats: Vec<At>,
+    round: u64,
 }
 
 impl<W: World> Search<'_, W> {
@@ -110,68 +105,104 @@ impl<W: World> Search<'_, W> {
         if self.open == 0 {
             return true;
         }
-        if self.budget == 0 || !self.seen.insert(self.state()) {
+        let state = self.state();
+        if self.budget == 0 || self.fruitless.contains(&state) {
             return false;
         }
-        if self.world.monotone() {
+        let found = if self.world.monotone() {
             self.descend_by_one()
         } else {
             self.descend_by_any()
+        };
+        if !found && self.budget > 0 {
+            self.fruitless.insert(state);
         }
+        found
     }
 
     /// A node lost to a class stays lost, so one class can be settled before the others.
     fn descend_by_one(&mut self) -> bool {
         let kept = self.left.clone();
-        let mut next: Option<Branch> = None;
-        for class in 0..self.left.len() {
-            if self.left[class] == 0 {
-                continue;
-            }
-            let ats = self.open_to(class);
-            if ats.is_empty() {
-                self.left[class] = 0;
-            } else if next.as_ref().is_none_or(|n| ats.len() < n.ats.len()) {
-                next = Some(Branch { class, ats });
-            }
-        }
-        let found = self.enough() && next.is_some_and(|branch| self.branch_or_leave_out(branch));
+        let next = self.narrowest();
+        let found = self.enough()
+            && !self.is_hopeless()
+            && next.is_some_and(|class| self.branch_or_leave_out(class));
         if !found {
             self.left = kept;
         }
         found
     }
 
-    fn branch_or_leave_out(&mut self, branch: Branch) -> bool {
-        let class = branch.class;
-        if self.branch(branch) {
+    /// The class that is hardest to place; leaves out those that fit nowhere any more.
+    fn narrowest(&mut self) -> Option<usize> {
+        let mut next: Option<(usize, f64, usize)> = None;
+        for class in 0..self.left.len() {
+            if self.left[class] == 0 {
+                continue;
+            }
+            let count = match self.is_wanted(class) {
+                true => self.world.count(class),
+                false => 0,
+            };
+            if count == 0 {
+                self.left[class] = 0;
+                continue;
+            }
+            let size = self.world.size(class) * self.noise(class as u64);
+            // The largest first unless a class is about to have no node, or else the one with the fewest nodes.
+            let by_size = self.round.is_multiple_of(2);
+            let count = if by_size { count.min(FEW) } else { count };
+            let is_harder = |&(least, largest, _): &(usize, f64, usize)| {
+                count < least || count == least && size > largest
+            };
+            if next.as_ref().is_none_or(is_harder) {
+                next = Some((count, size, class));
+            }
+        }
+        self.pay();
+        next.map(|(.., class)| class)
+    }
+
+    fn branch_or_leave_out(&mut self, class: usize) -> bool {
+        let ats = self.open_to(class);
+        if ats.is_empty() {
+            self.left[class] = 1;
+        } else if self.branch(class, ats) {
             return true;
         }
         self.left[class] -= 1;
-        let found = self.enough() && self.descend();
-        if !found {
-            self.left[class] += 1;
-        }
-        found
+        // If it is left out nothing comes back to it, so the caller restores what is left.
+        self.enough() && self.descend()
     }
 
     /// A member may open a node to another (affinity, spread), so the order matters too.
     fn descend_by_any(&mut self) -> bool {
-        let classes: Vec<usize> = (0..self.left.len()).filter(|c| self.left[*c] > 0).collect();
-        let branches = classes.into_iter().map(|class| Branch {
-            ats: self.open_to(class),
-            class,
-        });
-        let mut branches: Vec<Branch> = branches.collect();
-        branches.sort_by_key(|branch| branch.ats.len());
-        branches.into_iter().any(|branch| self.branch(branch))
+        let mut classes: Vec<(usize, usize)> = Vec::new();
+        for class in 0..self.left.len() {
+            if self.left[class] > 0 {
+                let count = self.world.count(class);
+                if self.is_wanted(class) {
+                    classes.push((count, class));
+                }
+            }
+        }
+        self.pay();
+        classes.retain(|(count, _)| *count > 0);
+        classes.sort_unstable();
+        let branches: Vec<(usize, Vec<At>)> = classes
+            .into_iter()
+            .map(|(_, class)| (class, self.open_to(class)))
+            .collect();
+        if self.is_hopeless() {
+            return false;
+        }
+        branches
+            .into_iter()
+            .any(|(class, ats)| self.branch(class, ats))
     }
 
-    fn branch(&mut self, branch: Branch) -> bool {
-        branch
-            .ats
-            .into_iter()
-            .any(|at| self.try_at(branch.class, at))
+    fn branch(&mut self, class: usize, ats: Vec<At>) -> bool {
+        ats.into_iter().any(|at| self.try_at(class, at))
     }
 
     fn try_at(&mut self, class: usize, at: At) -> bool {
@@ -202,6 +233,10 @@ impl<W: World> Search<'_, W> {
         false
     }
 
+    fn pay(&mut self) {
+        self.budget = self.budget.saturating_sub(self.world.spent());
+    }
+
     /// Whether those that are left could be enough.
     fn enough(&self) -> bool {
         let of_role = |role: usize| -> usize {
@@ -213,25 +248,34 @@ impl<W: World> Search<'_, W> {
         self.left.iter().sum::<usize>() >= self.open
             && roles
                 .into_iter()
-                .all(|(role, unmet)| of_role(role) >= *unmet)
+                .all(|(role, unmet)| *unmet == 0 || of_role(role) >= *unmet)
+    }
+
+    fn is_hopeless(&mut self) -> bool {
+        let hopeless = self.world.is_hopeless(&self.left, self.open);
+        self.pay();
+        hopeless
+    }
+
+    /// Whether one more of a class brings the minimums nearer.
+    fn is_wanted(&self, class: usize) -> bool {
+        let role = self.problem.classes[class].role as usize;
+        let free = self.open - self.unmet.iter().sum::<usize>().min(self.open);
+        free > 0 || self.unmet.get(role).is_some_and(|unmet| *unmet > 0)
     }
 
     /// The different nodes that take one more of a class, the one it leaves least of first.
     fn open_to(&mut self, class: usize) -> Vec<At> {
-        let role = self.problem.classes[class].role as usize;
-        let free = self.open - self.unmet.iter().sum::<usize>().min(self.open);
-        if self.unmet.get(role).is_none_or(|unmet| *unmet == 0) && free == 0 {
-            return Vec::new();
-        }
         let mut ats = Vec::new();
-        let cost = self.world.open(class, &mut ats);
-        self.budget = self.budget.saturating_sub(cost);
+        self.world.open(class, &mut ats);
+        self.budget = self.budget.saturating_sub(4 * ats.len() as u64);
         self.leave_out(class, &mut ats);
         let mut kinds = FxHashSet::default();
         ats.retain(|at| kinds.insert(self.holds(*at)));
+        let noise = |at: At| self.noise(at as u64 + 0x1_0000);
         let mut keyed: Vec<(f64, At)> = ats
             .into_iter()
-            .map(|at| (self.world.leaves(class, at), at))
+            .map(|at| (self.world.leaves(class, at) * noise(at), at))
             .collect();
         keyed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         keyed.into_iter().map(|(_, at)| at).collect()
@@ -253,15 +297,19 @@ impl<W: World> Search<'_, W> {
         });
     }
 
-    /// What a node is, to the caller's plugins too.
-    fn kind(&self, at: At) -> u64 {
-        let said = self.problem.said.traits(self.world.row(at));
-        said.fold(self.world.kind(at), mix)
+    /// A factor by which this round's order differs from the first one's.
+    fn noise(&self, of: u64) -> f64 {
+        if self.round <= NARROWEST {
+            return 1.0;
+        }
+        let drawn = mix(self.round, of) >> 11;
+        let most = NOISE * (self.round % 5 + 1) as f64 / 5.0;
+        1.0 + most * (drawn as f64 / (1u64 << 53) as f64 - 0.5)
     }
 
     /// What a node is and holds.
     fn holds(&self, at: At) -> u64 {
-        mix(self.kind(at), self.on.get(&at).copied().unwrap_or(0))
+        mix(self.kinds[at], self.on.get(&at).copied().unwrap_or(0))
     }
 
     fn put(&mut self, class: usize, at: At, added: bool) {
@@ -274,7 +322,7 @@ impl<W: World> Search<'_, W> {
         };
         for (sum, added) in [(before, false), (after, true)] {
             if sum != 0 {
-                let part = mix(self.kind(at), sum);
+                let part = mix(self.kinds[at], sum);
                 self.rows = if added {
                     self.rows.wrapping_add(part)
                 } else {
@@ -294,15 +342,4 @@ impl<W: World> Search<'_, W> {
             .iter()
             .fold(self.rows, |state, left| mix(state, *left as u64))
     }
-}
-
-/// The finaliser of splitmix64 over both.
-pub(super) fn mix(a: u64, b: u64) -> u64 {
-    let mut z = a
-        .rotate_left(23)
-        .wrapping_add(b)
-        .wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

@@ -36,6 +36,8 @@ pub struct Shortage {
     pub domains: usize,
     /// Something unexpected, nobody is to blame.
     pub failed: bool,
+    /// The search for an arrangement ended before it was certain that there is none.
+    pub gave_up: bool,
 }
 
 /// The least that must become free.

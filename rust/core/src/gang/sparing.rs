@@ -73,7 +73,7 @@ pub(super) fn make_room(
     let mut sparing = Sparing {
         engine,
         request,
-        tx: Transaction::default(),
+        tx: Transaction::new(request.budget),
         evicted: FxHashSet::default(),
         tries: 0,
         placed: false,

@@ -6,7 +6,6 @@ use crate::snapshot::{PodId, Row};
 use crate::status::Status;
 
 use super::Places;
-use super::search::BUDGET;
 use crate::intern::Symbol;
 
 /// Dropping it keeps what was done; [`Transaction::discard`] undoes it in reverse order.
@@ -21,18 +20,17 @@ pub(super) struct Transaction {
     pub(super) budget: u64,
 }
 
-impl Default for Transaction {
-    fn default() -> Self {
+impl Transaction {
+    /// `budget` is what may be spent on searches.
+    pub(super) fn new(budget: u64) -> Self {
         Transaction {
             overlay: Overlay::default(),
             placed: Vec::new(),
             lifted: Vec::new(),
-            budget: BUDGET,
+            budget,
         }
     }
-}
 
-impl Transaction {
     /// Puts a member on a node and lets every plugin reserve what it needs there.
     pub(super) fn place(
         &mut self,

@@ -1,5 +1,6 @@
 //! Gangs in the core: all or nothing, exhaustively compared on small clusters.
 
+mod arrangements;
 mod exact;
 mod preemption;
 mod said;
