@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from podium.api.manifest import Manifest, load_objects
 from podium.api.manifest import Options as Loading
-from podium.collector import spare_what_is_there
+from podium.collector import collector_paused, spare_what_is_there
 from podium.descheduler.loop import Cycle, Descheduler
 from podium.descheduler.policy.load import load_policy
 from podium.descheduler.shapes import Shapes
@@ -32,15 +32,19 @@ def manifest(request) -> Manifest:
     return loaded
 
 
+@collector_paused()
 def cycle(manifest: Manifest, shadow: Shadow, shapes: Shapes) -> Cycle:
-    """Make one cycle with a new descheduler, which remembers no move; the manifest stays as it is."""
+    """Make one cycle with a new descheduler, which remembers no move; the manifest stays as it is.
+
+    Python's collector is paused, as the command pauses it.
+    """
     loaded = load_policy(msgspec.json.encode(policy()).decode(), "bench", IN_TREE, {})
     evictions = SimulatedEvictions(())
     descheduler = Descheduler(loaded, IN_TREE, evictions, whatif=shadow)
     others, (bound, _) = list(all_but_pods(manifest)), bound_and_pending(manifest)
     world = World([*others, *bound], NOW, shapes)
     evictions.begin(world)
-    shadow.begin(others, bound, NOW, shapes.likeness)
+    shadow.begin(others, bound, NOW)
     return descheduler.cycle(world)
 
 

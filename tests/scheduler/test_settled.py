@@ -1,5 +1,7 @@
 """Pods that are on nodes already enter the core together; one by one, or slowly, it is the same."""
 
+from unittest.mock import patch
+
 import msgspec
 import pytest
 from hypothesis import given, settings
@@ -90,10 +92,10 @@ def test_together_is_as_one_by_one(given_parts):
     ]
     together, slowly = Scheduler(default_config()), Scheduler(default_config())
     # The one reads every pod, the other those alone of which it has read none alike.
-    slowly.state.settling.likeness = lambda pod: pod.metadata.uid.encode()
     together.step([*map(Applied, NODES), *map(Applied, pods)], 0, 0)
-    for item in (*NODES, *pods):
-        slowly.step([Applied(item)], 0, 0)
+    with patch("podium.scheduler.settling.likeness", lambda pod: pod.metadata.uid.encode()):
+        for item in (*NODES, *pods):
+            slowly.step([Applied(item)], 0, 0)
     assert books(together, len(pods)) == books(slowly, len(pods))
     for pod in pods[::2]:
         for scheduler in (together, slowly):

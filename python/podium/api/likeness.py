@@ -2,10 +2,12 @@
 
 Pods of one workload differ in name, uid, node and age, in the names of the volumes that the API server adds,
 and in most of their status. Nothing here reads any of that, so what was read of one of them holds for all.
+
+Pods do not change, so each is read once and keeps the answer.
 """
 
 from operator import attrgetter
-from typing import Final
+from typing import Final, cast
 
 import msgspec
 
@@ -25,6 +27,9 @@ _CONDITIONS: Final = frozenset({"PodResizePending", "DisruptionTarget"})
 
 _encode = msgspec.json.Encoder().encode
 
+#: Where a pod keeps its likeness.
+_KEPT: Final = "likeness"
+
 
 def likeness(pod: Pod) -> bytes:
     """Return what is equal for pods of which the scheduler's core and the descheduler read the same.
@@ -32,6 +37,19 @@ def likeness(pod: Pod) -> bytes:
     Apart from what each has of its own: name, uid, node, times, annotations, a claim that is generated for it
     (``has_own_claims``), and why its containers wait, ended or started again.
     """
+    known = pod.__dict__
+    found = known.get(_KEPT)
+    if found is None:
+        found = known[_KEPT] = _read(pod)
+    return cast("bytes", found)
+
+
+def keep(pod: Pod, alike: bytes) -> None:
+    """Let a pod keep its likeness as an object that those which are alike share."""
+    pod.__dict__[_KEPT] = alike
+
+
+def _read(pod: Pod) -> bytes:
     meta, spec, status = pod.metadata, pod.spec, pod.status
     volumes = spec.volumes
     conditions, running, initial = _of_status(status)

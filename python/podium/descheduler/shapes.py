@@ -17,7 +17,7 @@ from podium.descheduler.ordering import Importance, importance
 from podium.descheduler.requests import Requests
 from podium.descheduler.revisions import Revision, Revisions
 
-#: Shapes and pods of earlier cycles that may be kept beyond twice those of a cycle.
+#: Shapes of earlier cycles that may be kept beyond twice those of a cycle.
 _SPARE: Final = 1024
 
 
@@ -37,18 +37,14 @@ class Shape:
 
     Attributes:
         example: one of them, perhaps of an earlier cycle.
-        likeness: what tells them from others, but for annotations.
         requests: what each requests; equal requests are one object.
         revision: whose replicas they are.
         has_ended: whether they take no resources any more.
 
     """
 
-    def __init__(
-        self, example: Pod, alike: bytes, requests: Mapping[str, Quantity], revision: Revision
-    ) -> None:
+    def __init__(self, example: Pod, requests: Mapping[str, Quantity], revision: Revision) -> None:
         self.example = example
-        self.likeness = alike
         self.requests = requests
         self.revision = revision
         self.has_ended = not is_active(example)
@@ -71,37 +67,25 @@ class Shapes:
         self.requests = Requests()
         self._revisions = Revisions()
         self._known: dict[bytes, Shape] = {}
-        self._pods: dict[int, tuple[Pod, Shape]] = {}
 
     def begin(self, pods: int) -> None:
         """Begin a cycle with so many pods."""
         most = 2 * pods + _SPARE
-        if len(self._pods) > most or len(self._known) > most:
-            self._pods.clear()
+        if len(self._known) > most:
             self._known.clear()
             self.requests = Requests()
             self._revisions = Revisions()
 
     def of(self, pod: Pod) -> Shape:
         """Return the shape of a pod; the same object for pods that are alike."""
-        # The pod is kept so that its id cannot be reused.
-        kept = self._pods.get(id(pod))
-        if kept is not None and kept[0] is pod:
-            return kept[1]
-        key = alike = likeness(pod)
+        key = likeness(pod)
         if pod.metadata.annotations:
             key += _read(pod.metadata.annotations)
         shape = self._known.get(key)
         if shape is None:
-            shape = Shape(pod, alike, self.requests.of(pod), self._revisions.of(pod))
+            shape = Shape(pod, self.requests.of(pod), self._revisions.of(pod))
             self._known[key] = shape
-        self._pods[id(pod)] = (pod, shape)
         return shape
-
-    def likeness(self, pod: Pod) -> bytes:
-        """Return the likeness of a pod, without a look at it if its shape is known."""
-        kept = self._pods.get(id(pod))
-        return kept[1].likeness if kept is not None and kept[0] is pod else likeness(pod)
 
 
 def _read(annotations: Mapping[str, str]) -> bytes:

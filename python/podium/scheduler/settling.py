@@ -1,6 +1,6 @@
 """Pods that are on nodes already, on their way into the core: those that are alike are read once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
@@ -21,8 +21,6 @@ class Settling:
     """Puts pods that are on nodes into the core, in order: as JSON once for all that are alike."""
 
     def __init__(self, engine: Engine) -> None:
-        self.likeness: Callable[[Pod], bytes] = likeness
-        """Says what pods have in common; whoever has asked already may give the answers."""
         self._engine = engine
         self._encode = msgspec.json.Encoder().encode
         self._examples: dict[bytes, int] = {}
@@ -38,7 +36,7 @@ class Settling:
         known, encode = self._examples, self._encode
         wholes: list[tuple[bytes, bytes, bytes]] = []
         examples: list[int] = []
-        for pod, key in zip(pods, map(self.likeness, pods), strict=True):
+        for pod, key in zip(pods, map(likeness, pods), strict=True):
             example = known.get(key)
             if example is None:
                 wholes.append((encode(pod.metadata), encode(pod.spec), encode(pod.status)))

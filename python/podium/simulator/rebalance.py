@@ -149,7 +149,7 @@ class _Loop:
         world = self._world()
         self._evictions.begin(world)
         if self._shadow is not None:
-            self._shadow.begin(self._others, self._cluster.pods(), self._cluster.now(), self._shapes.likeness)
+            self._shadow.begin(self._others, self._cluster.pods(), self._cluster.now())
         cycle = self._descheduler.cycle(world)
         if cycle.evicted or not is_last:
             self._close(cycle)
@@ -169,7 +169,6 @@ class _Loop:
         leaving = [self._cluster.pod(wanted.pod.metadata.uid) for wanted in cycle.evicted]
         before = {pod.metadata.uid for pod in self._cluster.pods() if pod.spec.node_name}
         scheduler = self._scheduler = self._scheduler or Scheduler(self._config)
-        scheduler.state.settling.likeness = self._shapes.likeness
         # What moves from here on is not in the samples.
         self._cluster.perform(scheduler.step(self._cluster.events(), self._cluster.now(), 0))
         self._given.tell(scheduler)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from podium.api import Object, Pod
 from podium.api.gangs import Description, gang_of
-from podium.api.likeness import likeness
 from podium.cluster.port import (
     Action,
     Applied,
@@ -63,23 +62,15 @@ class Shadow:
         self._moves: list[_Step] = []
         self._now = 0
 
-    def begin(
-        self,
-        objects: Iterable[Object],
-        pods: Iterable[Pod],
-        now: int,
-        alike: Callable[[Pod], bytes] = likeness,
-    ) -> None:
+    def begin(self, objects: Iterable[Object], pods: Iterable[Pod], now: int) -> None:
         """Take over the cluster as it is; only differences cost.
 
         Args:
             objects: all but pods.
             pods: all of them.
             now: the time.
-            alike: gives the likeness of a pod, for those who know it already.
 
         """
-        self._scheduler.state.settling.likeness = alike
         with collector_paused():
             self._begin(objects, pods, now)
 

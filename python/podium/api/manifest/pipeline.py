@@ -23,6 +23,7 @@ from podium.api.objects.node import Node
 from podium.api.objects.pod import Pod, PodSpec
 from podium.api.objects.policy import Namespace, PriorityClass
 from podium.api.objects.storage import PersistentVolume, PersistentVolumeClaim
+from podium.api.sharing import Sharing
 from podium.api.validation import refusal
 from podium.api.workloads import EXPANDED, Owned, Surroundings, expand
 from podium.errors import InputError
@@ -69,6 +70,7 @@ class Pipeline:
         self._contents: dict[int, int] = {}
         self._seen: dict[tuple[type[Object], str, str], int] = {}
         self._admission = Admission.over(())
+        self._sharing = Sharing()
 
     def run(self, entries: Sequence[Entry], ignored: Mapping[str, int]) -> Manifest:
         """Run all steps."""
@@ -111,6 +113,8 @@ class Pipeline:
         except InputError as error:
             self._reject(item, entry.source, str(error))
             return
+        if isinstance(item, Pod) and item.spec.node_name:
+            self._sharing.share(item)
         self._seen[key] = content
         self._keep(place, Loaded(item, entry.source))
 

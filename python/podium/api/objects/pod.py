@@ -158,8 +158,11 @@ class PodStatus(Base):
     resources: ResourceRequirements | None = None
 
 
-class Pod(Object, tag="Pod"):
-    """A pod: bound if ``spec.node_name`` is set, else pending."""
+class Pod(Object, tag="Pod", dict=True):
+    """A pod: bound if ``spec.node_name`` is set, else pending.
+
+    Its ``__dict__`` holds what was found out about it (``podium.api.likeness``); copies begin without that.
+    """
 
     spec: PodSpec = msgspec.field(default_factory=PodSpec)
     status: PodStatus = msgspec.field(default_factory=PodStatus)

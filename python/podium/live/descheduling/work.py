@@ -53,10 +53,8 @@ ELECTION: Final = Election(
 class Planning(WhatIf, Protocol):
     """A scheduler that can be asked, and that can be told what the cluster is like."""
 
-    def begin(
-        self, objects: Iterable[Object], pods: Iterable[Pod], now: int, alike: Callable[[Pod], bytes] = ...
-    ) -> None:
-        """Take over the cluster as it is; ``alike`` gives the likeness of a pod."""
+    def begin(self, objects: Iterable[Object], pods: Iterable[Pod], now: int) -> None:
+        """Take over the cluster as it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,7 +206,7 @@ class _Life:
         if self._work.planning is not None:
             others: list[Any] = [item for item in objects if isinstance(item, Node)]
             others += [item for item in objects if not isinstance(item, Node | Pod)]
-            self._work.planning.begin(others, world.pods, now, self._shapes.likeness)
+            self._work.planning.begin(others, world.pods, now)
         nodes = report(world, self._descheduler.nodes(world), self._descheduler.profiles)
         cycle = self._descheduler.cycle(world)
         for problem in self._evictions.told(cycle.evicted):
