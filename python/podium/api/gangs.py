@@ -130,7 +130,8 @@ def by_label(pods: Sequence[Pod], min_available: str) -> Description:
             continue
         seen = given
         if not given.isascii() or not given.isdigit() or not 1 <= int(given) <= _MOST:
-            problem = f"annotation {min_available} of {pod.metadata.name}: {given!r} is no number from 1 up"
+            what = f"annotation {min_available} of {pod.metadata.name}"
+            problem = f"{what}: {given!r} is no number from 1 to {_MOST}"
             return Description(problem=problem)
         minimum = max(minimum, int(given))
     topology, preferred = _annotated_topology(pods)

@@ -45,6 +45,12 @@ class GangMembers(Protocol):
     def strayed(self, pod: Pod) -> None:
         """Hear of a pod that another scheduler is responsible for."""
 
+    def held(self, pod: Pod, why: str) -> None:
+        """Hear of a pod that is kept from the queue, and by what."""
+
+    def released(self, pod: Pod) -> None:
+        """Hear of a pod that is kept from it no more."""
+
     def changed(self, entry: Entry, old: Pod) -> None:
         """Hear that a pod's object changed."""
 

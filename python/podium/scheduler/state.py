@@ -230,12 +230,15 @@ class State:
             created = None if self.tenants is None else int(self.tenants.created([entry.pod])[0])
             self.engine.enqueue(entry.handle, now, gated=True, created=created)
             self.gates.note(entry, concern, now)
+            if self.gangs is not None:
+                self.gangs.held(entry.pod, concern.held)
         self._held.clear()
         return others
 
     def _passed(self, entry: Entry, now: int) -> None:
         """Let a pod on from the gated pool: into its gang, or into the queue."""
         if self.gangs is not None and entry.gang is None:
+            self.gangs.released(entry.pod)
             alone = any(self.gangs.take([entry], [-1], now))
             if not alone:
                 self.engine.dequeue(entry.handle)
@@ -317,6 +320,8 @@ class State:
     def _held_applied(self, entry: Entry, old: Pod, now: int) -> None:
         """Look at a pod of the gated pool that has changed."""
         pod = entry.pod
+        if self.gangs is not None:
+            self.gangs.released(old)
         if pod.spec.node_name:
             self.gates.forget(pod.metadata.uid)
             entry.node = pod.spec.node_name
@@ -328,7 +333,9 @@ class State:
             self.engine.dequeue(entry.handle)
         else:
             self.engine.requeue(entry.handle, gated=True)
-            self.gates.ask(entry, now)
+            goes_on = self.gates.ask(entry, now)
+            if self.gangs is not None and not goes_on:
+                self.gangs.held(pod, self.gates.held[pod.metadata.uid].why)
             if self.classify is not None:
                 self.classify([entry])
 

@@ -252,7 +252,7 @@ def _result(
     result.events = cluster.emitted
     result.pods = len(result.placements) + len(result.pending)
     result.withdrawn = [(name_of(a.pod), _gang_name(a.pod, scheduler)) for a in cluster.withdrawn]
-    result.gangs = reports(scheduler.gangs, scheduler.state, scheduler.config.podium.gangs.label)
+    result.gangs = reports(scheduler.gangs)
     if scheduler.tenants is not None:
         result.tenants = scheduler.tenants.report(scheduler.state.pods())
     result.utilisation = {

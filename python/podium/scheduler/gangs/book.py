@@ -11,6 +11,7 @@ from podium.framework.config import GangSettings
 from podium.scheduler.entry import Entry
 from podium.scheduler.gangs.ended import Ended
 from podium.scheduler.gangs.group import GROUP, Group
+from podium.scheduler.gangs.held_back import HeldBack
 from podium.scheduler.gangs.strays import Strays
 from podium.scheduler.gangs.whole import Gang, WholeGang
 
@@ -24,6 +25,7 @@ class Book:
         outbox: what the backend is to do beside what the loop asks of it.
         ended: pods that ended well and still exist.
         strays: pods that name a gang but do not go with it.
+        held_back: pods that would be members if gates or plugins let them enter the queue.
         counts: how often gangs were ``placed``, ``bound``, ``rolled_back``, ``timed_out`` … so far.
 
     """
@@ -35,6 +37,7 @@ class Book:
     counts: Counter[str] = field(default_factory=Counter)
     ended: Ended = field(default_factory=Ended)
     strays: Strays = field(init=False)
+    held_back: HeldBack = field(default_factory=HeldBack)
     _gangs: dict[GangKey, Gang] = field(default_factory=dict)
     _by_handle: dict[int, Gang] = field(default_factory=dict)
 

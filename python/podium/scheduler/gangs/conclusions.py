@@ -76,7 +76,8 @@ class Conclusions:
     def _await_members(self, group: Group, why: str) -> None:
         strays = self.book.strays.text(group.key)
         is_news = bool(strays) and not group.message.endswith(strays)
-        self._hold_back(group, f"{why}, beside {strays}" if strays else why)
+        beside = " and ".join(filter(None, (self.book.held_back.text(group.key), strays)))
+        self._hold_back(group, f"{why}, beside {beside}" if beside else why)
         if is_news:
             self.telling.emit(group, "Warning", "GangRefused", group.message)
 

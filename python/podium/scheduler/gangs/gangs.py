@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from podium._core import Engine
+from podium.api.gangs import Description, GangKey
 from podium.cluster.port import Action
 from podium.framework.config import GangSettings
 from podium.scheduler.entry import Entry
@@ -42,6 +43,7 @@ class Gangs(Observer):
         tenants: Tenants | None,
     ) -> None:
         book = self.book = Book(engine, settings)
+        self._members: Membership | None = None
         self.telling = Telling(book)
         self.permits = Permits(book, waiting)
         self.turns = Turns(book, self.permits, tenants, requeue)
@@ -52,7 +54,12 @@ class Gangs(Observer):
 
     def members(self, is_gang_aware: Callable[[str], bool]) -> Membership:
         """Return who is to hear of all pods and objects."""
-        return Membership(self.book, self._conclusions, is_gang_aware)
+        self._members = Membership(self.book, self._conclusions, is_gang_aware)
+        return self._members
+
+    def without_members(self) -> Iterator[tuple[GangKey, Description, str]]:
+        """Yield the gangs of which all pods are held back, and why they do not begin."""
+        return iter(()) if self._members is None else self._members.without_members()
 
     def __iter__(self) -> Iterator[Group]:
         return iter(self.book)

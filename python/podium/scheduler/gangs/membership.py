@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from podium.api import Object, Pod, PriorityClass
-from podium.api.gangs import WAY_OF, GangKey, gang_of
+from podium.api.gangs import WAY_OF, Description, GangKey, gang_of
 from podium.scheduler.entry import Entry
 from podium.scheduler.failures import Refusal
 from podium.scheduler.gangs.book import Book
@@ -99,9 +99,24 @@ class Membership:
 
     def strayed(self, pod: Pod) -> None:
         """Note a pod that may name a gang, but whose schedulerName is that of others."""
-        self._tell_of_stray(self.book.strays.note(pod))
+        self._look_again(self.book.strays.note(pod))
 
-    def _tell_of_stray(self, key: GangKey | None) -> None:
+    def held(self, pod: Pod, why: str) -> None:
+        """Note what keeps a pod from the queue: a gang that waits for it says so."""
+        key = self._gang_of(pod)
+        if key is not None:
+            self.book.held_back.note(key, pod, why)
+            self._look_again(key)
+
+    def released(self, pod: Pod) -> None:
+        """Note that nothing keeps a pod from the queue any more, or that it is gone."""
+        if not self.book.held_back:
+            return
+        key = self._gang_of(pod)
+        if key is not None and self.book.held_back.forget(key, pod):
+            self._look_again(key)
+
+    def _look_again(self, key: GangKey | None) -> None:
         group = self.book.get(key) if key is not None else None
         if group is not None:
             self.book.dirty[group.handle] = group
@@ -251,7 +266,8 @@ class Membership:
         """Look at an object that may declare a gang, be what is left of a member, or be a priority class."""
         if isinstance(item, Pod):
             if gone or item.status.phase in ("Succeeded", "Failed"):
-                self._tell_of_stray(self.book.strays.forget(item))
+                self._look_again(self.book.strays.forget(item))
+                self.released(item)
             if item.status.phase == "Succeeded" and item.spec.node_name:
                 self._note_ended(item, gone=gone)
             return
@@ -285,6 +301,19 @@ class Membership:
         group.signature = None
         group.woken = True
         self.book.dirty[group.handle] = group
+
+    def without_members(self) -> Iterator[tuple[GangKey, Description, str]]:
+        """Yield the gangs of which all pods are held back, and why they do not begin."""
+        held_back = self.book.held_back
+        for key in held_back:
+            if self.book.knows(key):
+                continue
+            _, verdict = self.conclusions.descriptions.hear(
+                key, self._objects.get(key), held_back.of(key)
+            )
+            says = verdict.description
+            why = f"0 of {says.minimum} members exist, beside {held_back.text(key)}"
+            yield key, says, says.problem or why
 
     def _note_ended(self, pod: Pod, *, gone: bool) -> None:
         key = self._gang_of(pod)

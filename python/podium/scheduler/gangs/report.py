@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from podium._core import Said
-from podium.api.gangs import gang_of
 from podium.scheduler.gangs.arranging import Arranger
 from podium.scheduler.gangs.gangs import Gangs
 from podium.scheduler.gangs.group import GROUP, Group, Phase
@@ -55,33 +54,32 @@ class GangTurn:
     """Why it has no places; empty if it would get them."""
 
 
-def reports(gangs: Gangs, state: State, label: str) -> Sequence[GangReport]:
-    """Return all gangs, in order of appearance."""
-    gated = _gated(state, label)
+def reports(gangs: Gangs) -> Sequence[GangReport]:
+    """Return all gangs, in order of appearance; last those of which all pods are held back."""
     ranks = positions(gangs)
-    return [
+    all_of = [
         GangReport(
             name=group.name,
             min=group.minimum,
             bound=len(group.bound),
             waiting=gangs.permits.number_of(group),
-            missing=max(0, group.minimum - group.live - group.done - gated.get(group.name, 0)),
+            missing=_missing(gangs, group),
             state=group.phase.value,
             position=ranks.get(group.handle),
             message=group.message,
         )
         for group in gangs
     ]
+    for key, says, why in gangs.without_members():
+        missing = max(0, says.minimum - len(gangs.book.held_back.of(key)))
+        all_of.append(GangReport(str(key), says.minimum, 0, 0, missing, Phase.GATED.value, None, why))
+    return all_of
 
 
-def _gated(state: State, label: str) -> dict[str, int]:
-    """Return how many members of each gang are held back by scheduling gates."""
-    counts: dict[str, int] = {}
-    for held in state.gates.held.values():
-        key = gang_of(held.entry.pod, label)
-        if key is not None and held.entry.gang is None:
-            counts[str(key)] = counts.get(str(key), 0) + 1
-    return counts
+def _missing(gangs: Gangs, group: Group) -> int:
+    """Return how many members are not known, not even as held back."""
+    held_back = len(gangs.book.held_back.of(group.key))
+    return max(0, group.minimum - group.live - group.done - held_back)
 
 
 def positions(gangs: Gangs) -> dict[int, int]:
@@ -122,7 +120,7 @@ class GangJudge:
             name=group.name,
             min=group.minimum,
             placeable=placeable,
-            missing=max(0, group.minimum - group.live - group.done),
+            missing=_missing(self._gangs, group),
             nearest=nearest,
             position=position,
             state=group.phase.value,
