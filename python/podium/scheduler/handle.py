@@ -1,6 +1,6 @@
 """What the scheduler offers to plugins: see ``podium.framework.handle``."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -42,6 +42,14 @@ class Services:
         self.facts.refresh(self.state.nodes_version)
         columns = self.state.engine.columns_at(rows)
         return SnapshotNodes(self.facts, columns, self.facts.position(rows), picked=True)
+
+    def mask(self, rows: Sequence[int] | None) -> NDArray[np.bool_] | None:
+        """Return which nodes are on some rows of the core, shape (nodes,); None stands for all."""
+        if rows is None:
+            return None
+        mask = np.zeros(len(self.view()), np.bool_)
+        mask[self.facts.position(np.asarray(rows, np.uint32))] = True
+        return mask
 
 
 class PluginHandle:

@@ -13,6 +13,7 @@ from podium.scheduler.entry import Concern, Entry
 from podium.scheduler.failures import Failures, Refusal
 from podium.scheduler.fit import Misfit
 from podium.scheduler.gangs.arranging import lift, restore
+from podium.scheduler.gangs.group import Group
 from podium.scheduler.gangs.reserve import Reservation
 from podium.scheduler.observer import Attempt
 from podium.scheduler.placements import Placements
@@ -53,9 +54,13 @@ class SingleTurns:
                 gates = self.cycle.services.state.gates
                 gates.hold(entry, Concern(held=gate.message, by=gate.plugin), now)
                 return
-        failed = self.cycle.run(entry, plugins.runner, now, actions)
-        if failed is None:
-            return
+        for rows in self._domains(entry):
+            self.cycle.among = self.cycle.services.mask(rows)
+            failed = self.cycle.run(entry, plugins.runner, now, actions)
+            self.cycle.among = None
+            if failed is None:
+                return
+        assert failed is not None, "there is a domain at least"
         state, why = failed
         if isinstance(why, Misfit) and self._fills_a_gap_with_plugins(entry, plugins.runner, now, actions):
             return
@@ -65,6 +70,14 @@ class SingleTurns:
         attempt = self.post_filter.with_plugins(entry, plugins.runner, state, why, actions)
         self.failures.record(attempt, actions)
         self.failures.requeue(entry, Refusal("unschedulable", attempt.message, why.plugins), now)
+
+    def _domains(self, entry: Entry) -> Sequence[Sequence[int] | None]:
+        """Return rows to choose among, in turn, None for all: members go where others of their gang are."""
+        gang = entry.gang
+        if not isinstance(gang, Group) or not gang.description.topology or not gang.placed:
+            return (None,)
+        domains, _ = self.engine.group_domains(gang.handle)
+        return [rows for _, rows in domains] or ((),)
 
     def failed(
         self,

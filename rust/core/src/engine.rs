@@ -538,7 +538,7 @@ impl Engine {
             return self.run_with_caller(pod, now);
         }
         let attempt = u64::from(self.queue.attempts(pod));
-        let outcome = self.schedule(pod, attempt);
+        let outcome = self.schedule_alone(pod, attempt);
         let Outcome::Placed { row, .. } = outcome else {
             return Err(Stopped::with(pod.into(), outcome));
         };

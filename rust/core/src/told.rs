@@ -63,7 +63,9 @@ impl Engine {
         let caller = Stopped::for_caller(pod.into());
         let alone = self.snap.pods[pod].nominated.is_none()
             && self.snap.rows_nominated_above(pod).is_empty();
-        if !alone || !self.remembers(pod) || self.refused_to_tenant(pod.into()).is_some() {
+        let apart = self.beside_its_group(pod, 0).is_none();
+        if !alone || !apart || !self.remembers(pod) || self.refused_to_tenant(pod.into()).is_some()
+        {
             return Err(caller);
         }
         if let Some(question) = table.and_then(|table| self.snap.outdated(table)) {

@@ -108,3 +108,32 @@ def test_members_of_several_shapes_are_told_of_the_domain_too():
     world = World(node("a", gpu="3", rack="r1"), node("b", gpu="2", rack="r2"))
     world.apply(*together(pods)).settle()
     assert "1 of 2 members fit together in rack=r1, the best of 2 domains, g-1" in world.message("g-0")
+
+
+def racks_of(world):
+    return {
+        world.nodes[p.spec.node_name].metadata.labels["rack"]
+        for p in world.cluster.pods()
+        if p.spec.node_name
+    }
+
+
+@pytest.mark.parametrize("plugins", [[], [QUIET]], ids=["native", "python"])
+def test_members_beyond_the_minimum_go_where_the_others_are(plugins):
+    racks = [node("a", gpu="2", rack="r1"), node("b", gpu="3", rack="r2"), node("c", gpu="3", rack="r3")]
+    world = World(*racks, plugins=plugins).apply(*together(gang("g", 4, 2))).settle()
+    assert (racks_of(world), len(world.bound("g"))) == ({"r1"}, 2)
+    assert "outside of rack=r1, where the gang is" in world.message("g-3") or plugins
+    assert not world.cluster.evicted
+    # What is free there is for them, at once.
+    world.apply(node("a2", gpu="1", rack="r1")).until(30)
+    assert (racks_of(world), len(world.bound("g"))) == ({"r1"}, 3)
+
+
+@pytest.mark.parametrize("plugins", [[], [QUIET]], ids=["native", "python"])
+def test_members_beyond_the_minimum_would_rather_be_where_the_others_are(plugins):
+    racks = [node("a", gpu="3", rack="r1"), node("b", gpu="9", rack="r2")]
+    world = World(*racks, plugins=plugins).apply(*together(gang("g", 3, 2), how="preferred")).settle()
+    assert racks_of(world) == {"r1"}
+    world = World(*racks, plugins=plugins).apply(*together(gang("g", 4, 2), how="preferred")).settle()
+    assert (racks_of(world), len(world.bound("g"))) == ({"r1", "r2"}, 4)

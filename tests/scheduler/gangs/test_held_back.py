@@ -85,3 +85,11 @@ def test_one_that_a_plugin_holds_is_named_too():
     assert (
         world.message("g-0") == "gang default/g: 1 of 2 members exist, beside 1 that is held: g-1 (no quota)"
     )
+
+
+def test_one_beyond_the_minimum_is_tried_when_it_is_let_go():
+    pods = gang("g", 3, 2)
+    world = World(node("n", gpu="8")).apply(*pods[:2], gated(pods[2], "x.io/q")).settle()
+    assert world.bound("g") == ["g-0", "g-1"]
+    world.apply(pods[2]).settle()
+    assert world.bound("g") == ["g-0", "g-1", "g-2"]

@@ -308,9 +308,7 @@ class Membership:
         for key in held_back:
             if self.book.knows(key):
                 continue
-            _, verdict = self.conclusions.descriptions.hear(
-                key, self._objects.get(key), held_back.of(key)
-            )
+            _, verdict = self.conclusions.descriptions.hear(key, self._objects.get(key), held_back.of(key))
             says = verdict.description
             why = f"0 of {says.minimum} members exist, beside {held_back.text(key)}"
             yield key, says, says.problem or why

@@ -9,8 +9,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from podium.api.gangs import role_of
 from podium.cluster.port import Action
 from podium.framework.status import Code
@@ -121,15 +119,9 @@ class OneByOne:
 
     def _domains(self, group: Group) -> Iterator[tuple[str, Mask | None]]:
         """Yield the nodes to choose among, None for all: the domain first that members fill most."""
-        services = self.seats.cycle.services
-        nodes, facts = len(services.view()), services.facts
         domains, count = self.seats.engine.group_domains(group.handle)
         for name, rows in domains:
-            mask = None
-            if rows is not None:
-                mask = np.zeros(nodes, np.bool_)
-                mask[facts.position(np.asarray(rows, np.uint32))] = True
-            yield together_in(name, count), mask
+            yield together_in(name, count), self.seats.cycle.services.mask(rows)
 
 
 def _lacking(group: Group) -> Counter[str]:

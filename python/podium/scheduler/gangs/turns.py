@@ -125,7 +125,8 @@ class Turns:
             uid = entry.pod.metadata.uid
             if uid not in group.surplus:
                 group.surplus.add(uid)
-                if self.book.engine.pool(entry.handle) is None:
+                # One whose gate was lifted just now is on its way out of the gated pool.
+                if self.book.engine.pool(entry.handle) in (None, "gated"):
                     self._surplus[uid] = entry
 
     def take_back_surplus(self, group: Group) -> None:

@@ -12,7 +12,7 @@ use crate::filtering::NO_NODE;
 use crate::snapshot::{PodId, Row};
 
 /// Stands for what may make another domain: nodes that come or get the label.
-const TOPOLOGY: &str = "Gang";
+pub(super) const TOPOLOGY: &str = "Gang";
 
 pub(super) struct Failures {
     domains: usize,

@@ -27,6 +27,7 @@ mod said;
 mod search;
 mod shortage;
 mod sparing;
+mod surplus;
 mod transaction;
 mod within;
 

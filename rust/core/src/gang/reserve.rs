@@ -63,7 +63,7 @@ impl Engine {
         let mut tx = Transaction::new(request.budget);
         tx.lift(self, request.members.iter().map(|(pod, _)| *pod));
         let attempt = u64::from(self.queue.attempts(pod));
-        let outcome = self.schedule(pod, attempt);
+        let outcome = self.schedule_alone(pod, attempt);
         tx.discard(self);
         match outcome {
             Outcome::Placed { row, .. } => self.assume(pod, row).is_ok().then_some(row),
