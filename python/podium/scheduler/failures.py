@@ -83,7 +83,11 @@ class Failures:
         entry.victims = [f"{v.pod.metadata.namespace}/{v.pod.metadata.name}" for v in attempt.victims]
         self._observer.attempted(attempt)
         reason = "Unschedulable" if attempt.result == "unschedulable" else "SchedulerError"
-        actions.append(PatchStatus(entry.pod.metadata.uid, reason, attempt.message, attempt.nominated))
+        nominated = attempt.nominated
+        stale = entry.gang is not None and nominated is None and entry.pod.status.nominated_node_name
+        if stale and self._engine.nominated(entry.handle) is None:
+            nominated = ""
+        actions.append(PatchStatus(entry.pod.metadata.uid, reason, attempt.message, nominated))
         note = attempt.message
         if len(note) > _NOTE:
             note = note[: _NOTE - 4] + " ..."

@@ -7,6 +7,7 @@ from podium.scheduler.gangs.book import Book
 from podium.scheduler.gangs.descriptions import Descriptions
 from podium.scheduler.gangs.group import Group, Phase
 from podium.scheduler.gangs.healing import Healing
+from podium.scheduler.gangs.nominations import give_back
 from podium.scheduler.gangs.permits import Permits
 from podium.scheduler.gangs.telling import Telling
 from podium.scheduler.gangs.turns import Turns
@@ -60,11 +61,11 @@ class Conclusions:
             return
         problem, need, ready = group.description.problem, group.need, group.ready
         if problem:
-            self._hold_back(group, problem)
+            self._hold_back(group, problem, now)
         elif need == 0:
             self._complete(group, ready)
         elif not group.placed and (ready < need or group.description.roles) and (missing := group.missing):
-            self._await_members(group, missing)
+            self._await_members(group, missing, now)
         elif ready:
             self.turns.enqueue(group, now)
         else:
@@ -73,16 +74,18 @@ class Conclusions:
         if group.object is not None:
             self.telling.report(group)
 
-    def _await_members(self, group: Group, why: str) -> None:
+    def _await_members(self, group: Group, why: str, now: int) -> None:
         strays = self.book.strays.text(group.key)
         is_news = bool(strays) and not group.message.endswith(strays)
         beside = " and ".join(filter(None, (self.book.held_back.text(group.key), strays)))
-        self._hold_back(group, f"{why}, beside {beside}" if beside else why)
+        self._hold_back(group, f"{why}, beside {beside}" if beside else why, now)
         if is_news:
             self.telling.emit(group, "Warning", "GangRefused", group.message)
 
-    def _hold_back(self, group: Group, why: str) -> None:
+    def _hold_back(self, group: Group, why: str, now: int) -> None:
         self.turns.dequeue(group)
+        # What cannot run keeps no place from others.
+        give_back(self.book.engine, group.pending(), now)
         group.message = why
         group.nearest = ""
         if group.placed:

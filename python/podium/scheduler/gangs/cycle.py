@@ -13,6 +13,7 @@ from podium.scheduler.failures import Failures, Refusal
 from podium.scheduler.gangs.attempts import Ended, profile_of
 from podium.scheduler.gangs.gangs import Gangs
 from podium.scheduler.gangs.group import GROUP, Group, Phase
+from podium.scheduler.gangs.nominations import give_back
 from podium.scheduler.gangs.reserve import Reservation
 from podium.scheduler.gangs.room import RoomMaker
 from podium.scheduler.gangs.seats import Outcome
@@ -118,7 +119,7 @@ class GangCycle:
         pending = list(group.pending())
         if self.relief is not None and any(map(self.relief.awaits, pending)):
             return Room((), self._nominations(group), how=" reclaim: waiting for pods to leave.")
-        room = self._preempt(group, actions)
+        room = self._preempt(group, now, actions)
         if room.nominated or self.relief is None:
             return room
         planner, reclaim = self._planner(group), self._engine.reclaim_group
@@ -130,14 +131,14 @@ class GangCycle:
         how = f" reclaim: {len(victims)} pods of tenants above their share leave."
         return Room(victims, nominated, room.preemption, how)
 
-    def _preempt(self, group: Group, actions: list[Action]) -> Room:
+    def _preempt(self, group: Group, now: int, actions: list[Action]) -> Room:
         """Evict whoever is in the way if that makes room for all."""
-        if profile_of(group) not in self._preempting:
+        may_preempt = profile_of(group) in self._preempting
+        found = self._plan(group) if may_preempt else None
+        if (found is None or found.result == "helpless") and self.reservation.group is not group:
+            give_back(self._engine, group.pending(), now, gang=group.handle)
+        if not may_preempt:
             return Room()
-        found = self._plan(group)
-        if found is None or found.result == "helpless":
-            for entry in group.pending():
-                self._engine.nominate(entry.handle, None)
         if found is None or found.result != "nominate":
             return Room((), self._nominations(group), "Unschedulable")
         for handle, row in found.places:

@@ -17,6 +17,7 @@ from podium.api.gangs import RUN_TIME
 from podium.framework.duration import Duration
 from podium.scheduler.entry import Entry
 from podium.scheduler.gangs.group import Group
+from podium.scheduler.gangs.nominations import give_back
 from podium.scheduler.gangs.room import RoomMaker
 from podium.scheduler.state import State
 
@@ -72,7 +73,7 @@ class Reservation:
         if self.group is not None and self.group is not group and self._still_waits(self.group):
             if self.group.description.priority_or_zero >= group.description.priority_or_zero:
                 return
-            self.release()
+            self.release(now, group)
         handles, ends = self._ends(now)
         if planner is None:
             found = self._engine.foresee_group(group.handle, handles, ends)
@@ -80,7 +81,7 @@ class Reservation:
             found = planner.foresee(group, handles, ends)
         if found is None:
             if self.group is group:
-                self.release()
+                self.release(now, group)
             return
         self.group, self._places = group, {}
         self.until, places = found
@@ -106,11 +107,11 @@ class Reservation:
         """Return the nodes that are held for a gang's members, by uid."""
         return self._places if self.group is group else {}
 
-    def release(self) -> None:
-        """Hold nothing any more."""
+    def release(self, now: int, trying: Group | None = None) -> None:
+        """Hold nothing any more, and let others know; ``trying`` is the gang whose turn it is."""
         if self.group is not None:
-            for entry in self.group.pending():
-                self._engine.nominate(entry.handle, None)
+            gang = None if trying is None else trying.handle
+            give_back(self._engine, self.group.pending(), now, gang=gang)
         self.group, self._places, self.until = None, {}, SOMETIME
 
     def gap_for(self, entry: Entry, now: int) -> Group | None:
@@ -119,7 +120,7 @@ class Reservation:
         if group is None or entry.gang is group:
             return None
         if not self._still_waits(group):
-            self.release()
+            self.release(now)
             return None
         if self._policy == "preemptible":
             mine = (entry.pod.spec.priority or 0) < group.description.priority_or_zero

@@ -61,4 +61,4 @@ class Telling:
     def _tell(self, group: Group) -> None:
         """Say it as of pods with gates, so that no autoscaler makes room for what cannot run yet."""
         for entry in group.pending():
-            self.book.outbox.append(PatchStatus(entry.pod.metadata.uid, "SchedulingGated", entry.message))
+            self.book.outbox.append(PatchStatus(entry.pod.metadata.uid, "SchedulingGated", entry.message, ""))

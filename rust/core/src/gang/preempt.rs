@@ -58,7 +58,7 @@ impl Engine {
         request.said = Arc::clone(said);
         if !may_preempt {
             let message = "not eligible due to preemptionPolicy=Never.";
-            return GangPreemption::Ineligible { message };
+            return GangPreemption::Helpless { message };
         }
         if waits_for_victims(&self.snap, &request, priority) {
             let message = "not eligible due to a terminating pod on the nominated node.";
