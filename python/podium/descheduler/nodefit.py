@@ -27,6 +27,9 @@ Rows = NDArray[np.intp]
 
 _INT64_MAX = 2**63 - 1
 
+#: Nodes that are tried first where it is asked whether there are two: those with most room.
+_FIRST = 64
+
 #: Stands for pods that ask for nothing of a node but room.
 _ANYWHERE = b""
 
@@ -70,7 +73,8 @@ class NodeFit:
         self._static: dict[bytes, Mask] = {}
         self._admitted: dict[Shape, Mask] = {}
         self._fitting: dict[tuple[Shape, int], tuple[Mask, int]] = {}
-        self._kept: list[Mask] = []  # what keys of _fitting stand for must stay alive
+        self._kept: list[Mask] = []  # what keys of _fitting and _roomy stand for must stay alive
+        self._roomy: dict[tuple[int, int], Rows] = {}
         self._free: dict[str, NDArray[np.int64]] = {}
 
     def rows(self, nodes: Iterable[Node]) -> Mask:
@@ -90,15 +94,20 @@ class NodeFit:
 
     def fit_any_other(self, pod: Pod, among: Mask) -> bool | None:
         """Tell whether all pods that are like a pod fit a node other than their own; None: it depends."""
+        alone = not anti_affinity_terms(pod)
+        if alone and self._surely_fits_two(pod, among):
+            return True
         _, count = self._fits(pod, among)
         if count == 0:
             return False
-        return True if count > 1 and not anti_affinity_terms(pod) else None
+        return True if count > 1 and alone else None
 
     def fits_any_other(self, pod: Pod, among: Mask) -> bool:
         """Tell whether a pod fits one of the nodes that is not its own; ``among`` must not change later."""
         own = self._row.get(pod.spec.node_name)
         terms = anti_affinity_terms(pod)
+        if not terms and self._surely_fits_two(pod, among):
+            return True
         mask, count = self._fits(pod, among)
         if count > 1 and not terms:
             return True
@@ -116,6 +125,29 @@ class NodeFit:
             if not terms or not self._repels(pod, terms, self._nodes[own]):
                 return True
         return self.fits_any_other(pod, among)
+
+    def _surely_fits_two(self, pod: Pod, among: Mask) -> bool:
+        """Tell whether two of the roomiest nodes that admit a pod have room for it: most have."""
+        admitted = self.admitted(pod)
+        key = (id(among), id(admitted))
+        rows = self._roomy.get(key)
+        if rows is None:
+            rows = self._roomy[key] = self._roomiest(among & self._open & admitted)
+            self._kept.append(among)
+        room = np.ones(len(rows), dtype=bool)
+        for name, quantity in self._shape(pod).requests.items():
+            if name != PODS:
+                room &= self._free_of(name)[rows] >= min(quantity.milli_value(), _INT64_MAX)
+        return int(np.count_nonzero(room)) > 1
+
+    def _roomiest(self, mask: Mask) -> Rows:
+        """Return the nodes of a mask with most room for another pod, by the lesser of cpu and memory."""
+        rows = np.flatnonzero(mask & (self._free_of(PODS) > 0))
+        if len(rows) > _FIRST:
+            free = [self._free_of(name)[rows] for name in (CPU, MEMORY)]
+            least = np.minimum(*(amounts / max(float(amounts.max()), 1.0) for amounts in free))
+            rows = rows[np.argpartition(-least, _FIRST)[:_FIRST]]
+        return rows
 
     def _fits(self, pod: Pod, among: Mask) -> tuple[Mask, int]:
         """Return the nodes that admit a pod and have room, and their number; pods that are alike share it."""

@@ -18,6 +18,9 @@ PODS: Final = "pods"
 Amounts = dict[str, Quantity]
 """Resource to quantity."""
 
+Listed = tuple[tuple[str, str | float], ...]
+"""Resources with their amounts, as a node or a container lists them."""
+
 
 class Requests:
     """Sums requests of pods; pods with equal containers are summed once.
@@ -27,7 +30,7 @@ class Requests:
     """
 
     def __init__(self) -> None:
-        self._known: dict[object, Mapping[str, Quantity]] = {}
+        self._known: dict[Listed | bytes, Mapping[str, Quantity]] = {}
         self._encode = msgspec.json.Encoder().encode
 
     def of(self, pod: Pod) -> Mapping[str, Quantity]:
@@ -36,14 +39,18 @@ class Requests:
         key = self._key(spec)
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = pod_requests(spec)
+            # The key of a spec whose one container says it all has the amounts.
+            found = (
+                pod_requests(spec) if isinstance(key, bytes) else {name: exact(text) for name, text in key}
+            )
+            self._known[key] = found
         return found
 
     def distinct(self) -> Iterable[Mapping[str, Quantity]]:
         """Return all answers of ``of`` so far, those of earlier cycles too."""
         return self._known.values()
 
-    def _key(self, spec: PodSpec) -> object:
+    def _key(self, spec: PodSpec) -> Listed | bytes:
         """Return what is equal for equal sums; most pods have one container that says it all."""
         if (
             len(spec.containers) == 1
@@ -101,10 +108,6 @@ def _whole(resource: str, amounts: Mapping[str, Quantity]) -> int | None:
 def number(resource: str, quantity: Quantity) -> int:
     """Return a quantity as it is counted: cpu in thousandths, the rest in units, rounded up."""
     return quantity.milli_value() if resource == CPU else quantity.value()
-
-
-Listed = tuple[tuple[str, str | float], ...]
-"""Resources with their amounts, as a node lists them."""
 
 
 def listed(node: Node) -> Listed:

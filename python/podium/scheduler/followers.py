@@ -1,6 +1,6 @@
 """Who hears from the state of pods and objects, while it applies what happened."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from podium.api import Object, Pod
@@ -39,8 +39,8 @@ class GangMembers(Protocol):
         ``likes`` are equal for pods that differ in name and uid alone.
         """
 
-    def joined(self, entry: Entry) -> None:
-        """Let a pod that is on a node join its gang."""
+    def joined(self, entries: Iterable[Entry]) -> None:
+        """Let pods that are on nodes join their gangs."""
 
     def strayed(self, pod: Pod) -> None:
         """Hear of a pod that another scheduler is responsible for."""

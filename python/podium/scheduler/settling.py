@@ -10,8 +10,9 @@ from podium._core import Engine
 from podium.api import Pod
 from podium.api.likeness import has_own_claims, likeness
 
-#: Bytes of likenesses that are kept; beyond that the table starts afresh. Most are of pods that are gone.
-_MOST = 4 << 20
+#: Examples that are kept, a few hundred bytes each; beyond that the table starts afresh. A large cluster has
+#: that many kinds of pods when it comes in; later most are of pods that are gone.
+_MOST = 1 << 15
 
 #: Stands for a pod that is no example for others.
 _ALONE = 2**32 - 1
@@ -25,14 +26,12 @@ class Settling:
         self._encode = msgspec.json.Encoder().encode
         self._examples: dict[bytes, int] = {}
         """The core's example for pods, by what they have in common."""
-        self._size = 0
 
     def add(self, pods: Sequence[Pod]) -> NDArray[np.uint32]:
         """Put pods into the core; returns their handles, in order."""
-        if self._size >= _MOST:
+        if len(self._examples) >= _MOST:
             self._engine.forget_settled()
             self._examples.clear()
-            self._size = 0
         known, encode = self._examples, self._encode
         wholes: list[tuple[bytes, bytes, bytes]] = []
         examples: list[int] = []
@@ -44,7 +43,6 @@ class Settling:
                     example = _ALONE
                 else:
                     example = known[key] = len(known)
-                    self._size += len(key)
             examples.append(example)
         metadata = [pod.metadata for pod in pods]
         return self._engine.add_settled(

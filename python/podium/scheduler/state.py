@@ -213,8 +213,7 @@ class State:
             self._settle_tenants(now)
             self.tenants.assign(entries)
         if self.gangs is not None:
-            for entry in entries:
-                self.gangs.joined(entry)
+            self.gangs.joined(entries)
             if len(running) < len(pods):
                 for pod in pods:
                     self.gangs.observe(pod)
@@ -289,7 +288,7 @@ class State:
                 entry = self._remember(pod, self.engine.add_pod(msgspec.json.encode(pod)))
                 self._assign(entry, now)
                 if self.gangs is not None:
-                    self.gangs.joined(entry)
+                    self.gangs.joined([entry])
                 self.announce(entry, _POD_ADDED, now)
             elif not pod.spec.node_name:
                 self._enqueue({pod.metadata.uid: pod}, now)
@@ -326,7 +325,7 @@ class State:
             self.gates.forget(pod.metadata.uid)
             entry.node = pod.spec.node_name
             if self.gangs is not None and entry.gang is None:
-                self.gangs.joined(entry)
+                self.gangs.joined([entry])
             self._bound_applied(entry, old, now)
         elif pod.metadata.deletion_timestamp:
             self.gates.forget(pod.metadata.uid)

@@ -7,8 +7,8 @@ since, they stay in any case; where they came back to the node they had left, th
 """
 
 import hashlib
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -47,14 +47,15 @@ class Memory:
     def __init__(self) -> None:
         self._moves: dict[Workload, _Move] = {}
         self._nodes: Mapping[str, bytes] | None = None
-        self._counts: Mapping[Workload, Counter[str]] = {}
+        self._counts: dict[Workload, Counter[str]] = {}
+        """Pods by node at the beginning of the cycle, of the workloads that were moved."""
         self._cuts = Cuts()
         self._kept: set[tuple[Workload, str]] = set()
 
     def begin(self, world: World) -> None:
         """Look at what has become of the moves, and forget those that an outside change has made void."""
         self._forget(world.nodes)
-        before, counts = self._counts, _count(world)
+        before, counts = self._counts, _count(world, self._moves.keys())
         for workload, move in self._moves.items():
             now, then = counts.get(workload, Counter()), before.get(workload, Counter())
             expected = then - move.left
@@ -96,8 +97,14 @@ class Memory:
             return True
         return (workload, node) in self._kept
 
-    def remember(self, moved: Iterable[tuple[Pod, str]], cuts: Cuts, now: int) -> None:
-        """Note pods and where they are to land, and what cut the cycle short."""
+    def remember(self, moved: Sequence[tuple[Pod, str]], cuts: Cuts, world: World) -> None:
+        """Note pods and where they are to land, and what cut the cycle short.
+
+        The cluster is that of the cycle: pods do not leave it before the cycle ends.
+        """
+        now = world.now
+        new = {workload_of(pod) for pod, _ in moved} - self._counts.keys()
+        self._counts.update(_count(world, new))
         for pod, destination in moved:
             workload = workload_of(pod)
             move = self._moves.get(workload)
@@ -117,26 +124,27 @@ class Memory:
         return likeness(pod) + str(self._counts.get(workload, Counter()).total()).encode()
 
 
-def _count(world: World) -> dict[Workload, Counter[str]]:
-    """Count pods by workload and node; those that have ended or are leaving do not count."""
-    counts: dict[Workload, Counter[str]] = defaultdict(Counter)
-    known: dict[Shape, Counter[str]] = {}
-    alone: set[Shape] = set()
+def _count(world: World, wanted: Set[Workload]) -> dict[Workload, Counter[str]]:
+    """Count the pods of workloads by node; those that have ended or are leaving do not count."""
+    counts: dict[Workload, Counter[str]] = {workload: Counter() for workload in wanted}
+    if not counts:
+        return counts
+    shapes = {shape for node in world.places() for shape in world.shapes_on(node)}
+    theirs = {shape for shape in shapes if _may_be_of(shape, counts)}
     for node in world.places():
-        shapes = world.shapes_on(node)
-        for shape, number in Counter(shapes).items():
-            count = known.get(shape)
-            if count is None:
-                if shape.example.metadata.deletion_timestamp:
-                    continue
-                if not is_shared(shape.example):
-                    alone.add(shape)
-                    continue
-                count = known[shape] = counts[workload_of(shape.example)]
-            count[node] += number
-        for pod in world.active_of(node, alone):
-            counts[workload_of(pod)][node] += 1
+        for pod in world.active_of(node, theirs):
+            count = counts.get(workload_of(pod))
+            if count is not None:
+                count[node] += 1
     return counts
+
+
+def _may_be_of(shape: Shape, workloads: Container[Workload]) -> bool:
+    """Tell whether pods of a shape may be of one of some workloads, and stay."""
+    pod = shape.example
+    if pod.metadata.deletion_timestamp:
+        return False
+    return not is_shared(pod) or workload_of(pod) in workloads
 
 
 def _digest(node: Node) -> bytes:

@@ -207,4 +207,4 @@ class Planner:
         """Note what was really evicted, and where limits and budgets ended the work."""
         cuts.everywhere = cuts.everywhere or self._questions.is_full or self._does_not_hold
         moved = [(item.pod, item.destination) for item in done if item.destination is not None]
-        self._memory.remember(moved, cuts, self._world.now)
+        self._memory.remember(moved, cuts, self._world)

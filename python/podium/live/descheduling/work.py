@@ -20,6 +20,7 @@ from podium.cluster.kube.kinds import ALWAYS, OPTIONAL
 from podium.cluster.kube.lease import Election, Elector
 from podium.cluster.kube.listing import list_kind
 from podium.cluster.kube.pace import TokenBucket
+from podium.collector import collector_paused
 from podium.descheduler.framework import PluginType
 from podium.descheduler.loop import Descheduler, Turn
 from podium.descheduler.nodereport import report
@@ -199,6 +200,7 @@ class _Life:
                 return ()
             raise
 
+    @collector_paused()
     def _cycle(self, objects: Sequence[Object]) -> Turn:
         now = time.time_ns()
         world = World(objects, now, self._shapes)

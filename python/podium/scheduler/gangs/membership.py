@@ -1,6 +1,6 @@
 """Who is in which gang: pods come, change and go, and so do the objects that declare gangs."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from podium.api import Object, Pod, PriorityClass
@@ -87,15 +87,17 @@ class Membership:
         key = gang_of(pod, self.book.settings.label)
         return key if key is not None and self.is_gang_aware(pod.spec.scheduler_name) else None
 
-    def joined(self, entry: Entry) -> None:
-        """Let a pod that is on a node join its gang."""
-        key = gang_of(entry.pod, self.book.settings.label)
-        if key is None:
-            return
-        if self.is_gang_aware(entry.pod.spec.scheduler_name):
-            self._join({key: [entry]})
-        else:
-            self.strayed(entry.pod)
+    def joined(self, entries: Iterable[Entry]) -> None:
+        """Let pods that are on nodes join their gangs."""
+        label = self.book.settings.label
+        for entry in entries:
+            key = gang_of(entry.pod, label)
+            if key is None:
+                continue
+            if self.is_gang_aware(entry.pod.spec.scheduler_name):
+                self._join({key: [entry]})
+            else:
+                self.strayed(entry.pod)
 
     def strayed(self, pod: Pod) -> None:
         """Note a pod that may name a gang, but whose schedulerName is that of others."""

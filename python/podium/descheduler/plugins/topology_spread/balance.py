@@ -17,10 +17,10 @@ class Domain:
         return len(self.pods)
 
 
-def is_balanced(domains: Mapping[str, Sequence[Pod]], max_skew: int) -> bool:
-    """Tell whether no two domains differ by more than the skew."""
-    sizes = [len(pods) for pods in domains.values()]
-    return not sizes or max(sizes) - min(sizes) <= max_skew
+def is_balanced(filled: Mapping[str, Sequence[Pod]], max_skew: int, *, has_empty: bool) -> bool:
+    """Tell whether no two domains differ by more than the skew: those that have pods, and an empty one."""
+    sizes = list(map(len, filled.values()))
+    return not sizes or max(sizes) - (0 if has_empty else min(sizes)) <= max_skew
 
 
 def moves(domains: Sequence[Domain], average: float, max_skew: int, fits: Callable[[Pod], bool]) -> list[Pod]:

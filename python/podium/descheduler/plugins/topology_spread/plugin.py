@@ -1,6 +1,7 @@
 """The plugin: which pods and constraints are looked at, and the evictions."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Final
 
 from podium.api import LabelSelector, Node, Pod
@@ -50,20 +51,21 @@ class TopologySpread:
         """Find out what leaves, then evict it."""
         world = self._handle.world
         places = Places(nodes)
-        asking = self._asking(nodes)
+        passes = _once(self._pods)
+        asking = self._asking(nodes, passes)
         leaving: dict[str, Pod] = {}
         for namespace in asking.namespaces():
             for constraint in self._constraints(asking.shapes(namespace)):
-                counted = filter(self._pods, world.labelled.selected(namespace, constraint.selector))
+                counted = filter(passes, world.labelled.selected(namespace, constraint.selector))
                 for pod in self._surplus(constraint, counted, places):
                     leaving[pod.metadata.uid] = pod
         self._evict(leaving.values())
 
-    def _asking(self, nodes: Sequence[Node]) -> Labelled:
+    def _asking(self, nodes: Sequence[Node], passes: Callable[[Pod], bool]) -> Labelled:
         """Return the pods that have constraints of their own."""
         world = self._handle.world
         having = {shape for shape in world.shapes(nodes) if shape.spec.topology_spread_constraints}
-        groups = (list(filter(self._pods, world.active_of(node.metadata.name, having))) for node in nodes)
+        groups = (list(filter(passes, world.active_of(node.metadata.name, having))) for node in nodes)
         return Labelled((pods, list(map(world.shape, pods))) for pods in groups)
 
     def _constraints(self, shapes: Sequence[Shape]) -> Iterator[Constraint]:
@@ -79,13 +81,15 @@ class TopologySpread:
     def _surplus(self, constraint: Constraint, pods: Iterable[Pod], places: Places) -> list[Pod]:
         """Return which of the pods that a constraint counts leave."""
         world, key = self._handle.world, constraint.topology_key
-        domains: dict[str, list[Pod]] = {value: [] for value in places.domains(constraint)}
+        filled: dict[str, list[Pod]] = defaultdict(list)
         for pod in pods:
             value = places.labels.get(pod.spec.node_name, {}).get(key)
             if value is not None and not world.is_terminating(pod):
-                domains.setdefault(value, []).append(pod)
-        if is_balanced(domains, constraint.max_skew):
+                filled[value].append(pod)
+        eligible = places.domains(constraint)
+        if is_balanced(filled, constraint.max_skew, has_empty=not eligible.keys() <= filled.keys()):
             return []
+        domains: Mapping[str, Sequence[Pod]] = {**dict.fromkeys(eligible, ()), **filled}
         average = sum(map(len, domains.values())) / len(domains)
         ordered = sorted((Domain(value, members) for value, members in sorted(domains.items())), key=len)
         small = {domain.value for domain in ordered if len(domain) < average}
@@ -112,6 +116,19 @@ class TopologySpread:
                 return
             if outcome is Outcome.NODE_LIMIT:
                 full.add(pod.spec.node_name)
+
+
+def _once(question: Callable[[Pod], bool]) -> Callable[[Pod], bool]:
+    """Return what asks a question once of each pod; pods must stay for as long as it is used."""
+    known: dict[int, bool] = {}
+
+    def ask(pod: Pod) -> bool:
+        answer = known.get(id(pod))
+        if answer is None:
+            answer = known[id(pod)] = question(pod)
+        return answer
+
+    return ask
 
 
 def validate(args: Args) -> list[str]:
