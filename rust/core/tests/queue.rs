@@ -126,7 +126,8 @@ impl Both {
     /// What comes before the shares.
     fn band(&self, waiting: &Waiting) -> i32 {
         match self.by {
-            Order::Share => i32::from(waiting.priority >= SYSTEM_CRITICAL),
+            Order::Share if waiting.priority >= SYSTEM_CRITICAL => 2,
+            Order::Share => i32::from(waiting.completing),
             _ => waiting.priority,
         }
     }

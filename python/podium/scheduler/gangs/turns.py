@@ -110,10 +110,14 @@ class Turns:
             handles, gangs = list(self._coming), list(self._coming.values())
             self._coming.clear()
             created = [self._created(gang) for gang in gangs]
-            completing = [isinstance(gang, Group) and bool(gang.placed) for gang in gangs]
+            completing = [isinstance(gang, Group) and self._is_completing(gang) for gang in gangs]
             engine.enqueue_gangs(handles, now, created, completing)
             if self.tenants is not None:
                 self.tenants.assign(map(Waiting, gangs))
+
+    def _is_completing(self, group: Group) -> bool:
+        """Whether members that it lacks go first; where tenants take turns, only back to what it was."""
+        return bool(group.placed) and (self.tenants is None or group.is_broken)
 
     def queued(self) -> list[Waiting]:
         """Return the gangs in the queue, for their tenants."""

@@ -87,7 +87,8 @@ pub enum Order {
     /// One lane: priority, then the time in the queue. Upstream's PrioritySort.
     #[default]
     Priority,
-    /// A lane per tenant. System-critical entities first; then the tenants' shares decide.
+    /// A lane per tenant. System-critical entities first, then members that running groups miss; then the tenants'
+    /// shares decide.
     Share,
     /// A lane per tenant. The priority decides, and shares between equal priorities.
     Band,
@@ -104,11 +105,13 @@ impl Order {
     }
 
     /// What comes before the shares of tenants, the greatest first. `standing` is the priority of the tenant.
-    pub(super) fn band(self, priority: i32, standing: i32) -> i32 {
+    /// Whose place is lost to a fresh tenant loses what its group had.
+    pub(super) fn band(self, ticket: &Ticket, standing: i32) -> i32 {
+        const MOST: i32 = (1 << 30) - 2;
         match self {
-            Order::Share if priority >= SYSTEM_CRITICAL => i32::MAX,
-            Order::Share => standing.min(i32::MAX - 1),
-            Order::Priority | Order::Band | Order::Given => priority,
+            Order::Share if ticket.priority >= SYSTEM_CRITICAL => i32::MAX,
+            Order::Share => standing.clamp(-MOST, MOST) * 2 + i32::from(ticket.completing),
+            Order::Priority | Order::Band | Order::Given => ticket.priority,
         }
     }
 }

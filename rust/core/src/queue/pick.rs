@@ -99,7 +99,7 @@ impl Queue {
         active.show(shares, live, |entity| {
             let ticket = &entries[&entity].ticket;
             let standing = standings.get(&ticket.lane).copied().unwrap_or(0);
-            by.band(ticket.priority, standing)
+            by.band(ticket, standing)
         });
     }
 }
