@@ -741,8 +741,10 @@ class Engine:
 
     def set_minimums(self, group: int, minimum: int, role_minimums: Sequence[int], /) -> None: ...
     def remove_group(self, group: int, /) -> None: ...
-    def join_groups(self, groups: Sequence[int], pods: Sequence[int], roles: Sequence[int], /) -> None:
-        """Add members, each with its gang and the number of its role; the three are parallel."""
+    def join_groups(
+        self, groups: Sequence[tuple[int, int]], pods: Sequence[int], roles: Sequence[int], /
+    ) -> None:
+        """Add members, each with the number of its role; of each gang, how many of them are its, in order."""
 
     def leave_group(self, pod: int, /) -> None: ...
     def avoid_node(self, group: int, pod: int, node: str, /) -> None:

@@ -18,9 +18,11 @@ from podium.api import (
     PodSpec,
     PodStatus,
     ResourceRequirements,
+    Service,
     TopologySpreadConstraint,
 )
 from podium.api.objects.base import OwnerReference
+from podium.api.objects.policy import ServiceSpec
 from podium.cluster.port import Applied, Removed
 from podium.framework.config import default_config
 from podium.scheduler import arrivals
@@ -28,8 +30,10 @@ from podium.scheduler.loop import Scheduler
 from podium.scheduler.observer import Observer
 
 AMOUNTS = {"cpu": "4", "memory": "8Gi", "pods": "6"}
+WHERE = [{"kubernetes.io/hostname": f"n{i}", "topology.kubernetes.io/zone": f"z{i}"} for i in range(3)]
 NODES = [
-    Node(metadata=ObjectMeta(name=f"n{i}", uid=f"n{i}", labels={"disk": "ssd" if i % 2 else "hdd"}),
+    Node(metadata=ObjectMeta(name=f"n{i}", uid=f"n{i}",
+                             labels={"disk": "ssd" if i % 2 else "hdd", **WHERE[i]}),
          status=NodeStatus(capacity=AMOUNTS, allocatable=AMOUNTS))
     for i in range(3)
 ]  # fmt: skip
@@ -56,7 +60,12 @@ SPECS = [
     _spec("1", priority=5),
     _spec("1", affinity=Affinity(pod_anti_affinity=_APART)),
     _spec("1", topology_spread_constraints=(_SPREAD,)),
+    _spec("3"),
 ]
+BIG = len(SPECS) - 1
+SERVICE = Service(
+    metadata=ObjectMeta(name="s", namespace="a", uid="s"), spec=ServiceSpec(selector={"app": "x"})
+)
 OWNER = OwnerReference(api_version="apps/v1", kind="ReplicaSet", name="r", uid="r", controller=True)
 
 
@@ -98,10 +107,10 @@ def _pod(number, parts):
     return Pod(metadata=meta, spec=own, status=status)
 
 
-def _outcome(steps):
+def _outcome(steps, first=()):
     seen = Placed()
     scheduler = Scheduler(default_config(), seen)
-    scheduler.step(map(Applied, NODES), 0, 0)
+    scheduler.step(map(Applied, [*NODES, *first]), 0, 0)
     for events in steps:
         scheduler.step(events, 0, 0)
     engine, entries = scheduler.engine, list(scheduler.state.entries())
@@ -112,16 +121,42 @@ def _outcome(steps):
 
 
 @settings(max_examples=60, deadline=None)
-@given(pods)
-def test_together_or_one_by_one_is_the_same(made):
+@given(pods, st.sampled_from([(), (SERVICE,)]))
+def test_together_or_one_by_one_is_the_same(made, first):
     events = [Applied(_pod(number, parts)) for number, parts in enumerate(made)]
     one_by_one = [[event] for event in events]
     with mock.patch.object(arrivals, "_TEMPLATES", 0):
-        expected = _outcome(one_by_one)
-    assert _outcome([events]) == expected
-    assert _outcome(one_by_one) == expected
+        expected = _outcome(one_by_one, first)
+    assert _outcome([events], first) == expected
+    assert _outcome(one_by_one, first) == expected
     with mock.patch.object(arrivals, "_TEMPLATES", 2):
-        assert _outcome(one_by_one) == expected
+        assert _outcome(one_by_one, first) == expected
+
+
+def _last(spec, app, *more):
+    """Return where a pod goes after others of its kind but for labels, beside one that has app=x."""
+    seen = Placed()
+    scheduler = Scheduler(default_config(), seen)
+    kinds = [(spec, "x"), (BIG, "y"), (0, "y"), (0, app)]
+    first, *others = (
+        Applied(_pod(number, (spec, "a", {"app": app}, False, False, PodStatus())))
+        for number, (spec, app) in enumerate(kinds)
+    )
+    scheduler.step([*map(Applied, [NODES[1], *more]), first], 0)
+    scheduler.step([Applied(NODES[0]), *others], 0)
+    assert [node for _, node in seen.nodes[:-1]] == ["n1", "n0", "n1"]
+    return seen.nodes[-1][1]
+
+
+def test_pods_that_terms_of_others_can_tell_apart_are_not_alike():
+    assert _last(4, "y") == "n1", "the emptier node"
+    assert _last(4, "x") == "n0", "the first pod stays away from it"
+
+
+def test_pods_that_services_can_tell_apart_are_not_alike():
+    assert _last(0, "y", SERVICE) == "n1", "the emptier node"
+    assert _last(0, "x", SERVICE) == "n0", "the Service selects the first pod too"
+    assert _last(0, "x") == "n1", "there is no Service"
 
 
 def test_a_pod_that_is_told_twice_is_one_pod_as_told_last():

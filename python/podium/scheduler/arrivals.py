@@ -1,8 +1,8 @@
 """New pods on their way into the core: those that differ in name, uid and node alone cost little."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import dropwhile, groupby
 from typing import NamedTuple
 
 import msgspec
@@ -21,9 +21,11 @@ _MOST_SPECS = 4096
 #: Templates kept from one call to the next: a thousand tenants may have one each.
 _TEMPLATES = 1280
 
+#: How many parts of a pod are neither labels nor annotations, nor its own.
+_OF_BASE = 5
 
-#: What pods of one template have in common: what they have beside labels and annotations, then these.
-_Likeness = tuple[tuple[object, ...], object, object]
+#: What pods have in common that may differ in labels and annotations.
+_Base = tuple[object, ...]
 
 
 class Arrived(NamedTuple):
@@ -32,13 +34,14 @@ class Arrived(NamedTuple):
     Attributes:
         pods: the pods.
         handles: uint32 (N,), theirs in the core.
-        likes: equal for pods that differ in name and uid alone; negative for those that are like no other.
+        likes: int64 (N,), equal for pods that differ in name and uid alone; negative for those that are like
+            no other.
 
     """
 
     pods: list[Pod]
     handles: NDArray[np.uint32]
-    likes: list[int]
+    likes: NDArray[np.int64]
 
 
 @dataclass(slots=True)
@@ -57,6 +60,21 @@ class _Sorted:
     followers: list[int] = field(default_factory=list)
     leaders: list[tuple[int, int | None]] = field(default_factory=list)
 
+    def like(self, example: int, pods: Sequence[Pod], *, led: int = 0) -> None:
+        """Add pods that are like an example, but for those at the beginning that ``led``."""
+        place = len(self.pods)
+        self.pods += pods
+        self.likes += [example] * len(pods)
+        self.followers += range(place + led, place + len(pods))
+
+    def like_no_other(self, pods: Iterable[Pod]) -> None:
+        """Add pods that are like no other."""
+        for pod in pods:
+            place = len(self.pods)
+            self.pods.append(pod)
+            self.likes.append(-1 - place)
+            self.leaders.append((place, None))
+
 
 class Arrivals:
     """Puts pods into the core: as JSON once for all pods that say the same, the others by what differs."""
@@ -65,10 +83,10 @@ class Arrivals:
         self._engine = engine
         self._encode = msgspec.json.Encoder().encode
         self._specs: dict[int, tuple[PodSpec, bytes]] = {}
-        self._templates: dict[_Likeness, int] = {}
-        """The core's example for pods, by what they have in common."""
-        self._bases: dict[tuple[object, ...], int] = {}
-        """An example for pods that may have other labels and annotations."""
+        self._bases: dict[_Base, int] = {}
+        """The first of the core's examples for pods that have as much in common."""
+        self._templates: dict[tuple[int | None, object, object], int] = {}
+        """The example for pods of one template, by that first one and what they have beside."""
 
     def add(self, pods: Sequence[Pod], accepts: Callable[[Pod], bool], *, each: bool = False) -> Arrived:
         """Put the accepted pods into the core.
@@ -88,63 +106,61 @@ class Arrivals:
         if len(self._templates) >= _TEMPLATES:
             self._forget()
         sort = self._sort(pods, accepts, each=each)
-        handles = np.empty(len(sort.pods), dtype=np.uint32)
+        handles, likes = np.empty(len(sort.pods), dtype=np.uint32), np.asarray(sort.likes, dtype=np.int64)
         for is_new, run in groupby(sort.leaders, key=lambda leader: leader[1] is None):
             places, bases = zip(*run, strict=True)
             led = [sort.pods[place] for place in places]
             added = self._add_whole(led, self.encoded) if is_new else self._add_labelled(led, bases)
-            handles[list(places)] = added
-            self._engine.keep_examples(added[[sort.likes[place] >= 0 for place in places]])
+            at = np.asarray(places, dtype=np.intp)
+            handles[at] = added
+            self._engine.keep_examples(added[likes[at] >= 0])
         if sort.followers:
-            like = np.asarray([sort.likes[place] for place in sort.followers], dtype=np.uint32)
-            names, uids = _names([sort.pods[place] for place in sort.followers])
-            handles[sort.followers] = self._engine.add_pods_like(like, names, uids)
-        return Arrived(sort.pods, handles, sort.likes)
+            at = np.asarray(sort.followers, dtype=np.intp)
+            names, uids = _names(list(map(sort.pods.__getitem__, sort.followers)))
+            handles[at] = self._engine.add_pods_like(likes[at].astype(np.uint32), names, uids)
+        return Arrived(sort.pods, handles, likes)
 
     def _sort(self, pods: Sequence[Pod], accepts: Callable[[Pod], bool], *, each: bool) -> _Sorted:
         """Tell pods that are like an example from those that become one, or are like no other."""
-        templates, sort = self._templates, _Sorted()
-        accepted, likes, followers = sort.pods, sort.likes, sort.followers
-        likeness: _Likeness | None = None
-        last: Pod | None = None
-        example: int | None = None
-        for pod in pods:
-            if last is None or not _share_all(pod, last):
-                likeness = self._likeness(pod)
-                example = None if likeness is None else templates.get(likeness)
-                last = None
-            base = self._base(likeness, pod.spec) if example is None and likeness is not None else None
-            is_strange = example is None and base is None
-            if (is_strange or each) and not accepts(pod):
+        sort = _Sorted()
+        base: _Base | None = None
+        last: tuple[object, ...] = ()
+        for parts, run in groupby(pods, _parts):
+            alike = list(run)
+            pod = alike[0]
+            if parts[:_OF_BASE] != last:
+                base, last = self._base(pod), parts[:_OF_BASE]
+            first = None if base is None else self._bases.get(base)
+            if each or base is None:
+                alike = [pod for pod in alike if accepts(pod)]
+            elif first is None:
+                alike = list(dropwhile(lambda pod: not accepts(pod), alike))
+            if not alike:
                 continue
-            place = len(accepted)
-            accepted.append(pod)
+            if base is None:
+                sort.like_no_other(alike)
+                continue
+            key = first, *_beside(pod)
+            example = None if first is None else self._templates.get(key)
             if example is not None:
-                followers.append(place)
-                last = pod
-            elif likeness is None:
-                sort.leaders.append((place, None))
-            else:
-                example, last = len(templates), pod
-                templates[likeness] = example
-                sort.leaders.append((place, base))
-                if base is None:
-                    self._bases[likeness[0]] = example
-            likes.append(-1 - place if example is None else example)
+                sort.like(example, alike)
+                continue
+            example = len(self._templates)
+            sort.leaders.append((len(sort.pods), first if _labels_stand_alone(pod.spec) else None))
+            sort.like(example, alike, led=1)
+            if first is None:
+                self._bases[base] = example
+                key = example, *key[1:]
+            self._templates[key] = example
         return sort
-
-    def _base(self, likeness: _Likeness, spec: PodSpec) -> int | None:
-        """Return an example from which such a pod differs in labels and annotations alone, if any."""
-        base = self._bases.get(likeness[0])
-        return base if base is not None and _labels_stand_alone(spec) else None
 
     def _forget(self) -> None:
         self._engine.forget_examples()
         self._templates.clear()
         self._bases.clear()
 
-    def _likeness(self, pod: Pod) -> _Likeness | None:
-        """Return what pods of one template have in common, unequal for all others.
+    def _base(self, pod: Pod) -> _Base | None:
+        """Return what pods have in common that may differ in labels and annotations, None if none may.
 
         A generated claim is named after its pod: pods with volumes are like no other. Of those with
         scheduling gates each is asked about, since each is held by itself.
@@ -152,17 +168,12 @@ class Arrivals:
         meta, spec = pod.metadata, pod.spec
         if spec.volumes or spec.scheduling_gates:
             return None
-        base = (
+        return (
             self.encoded(spec),
             meta.namespace,
             self._encode(meta.owner_references) if meta.owner_references else None,
             meta.deletion_timestamp,
             self._encode(pod.status),
-        )
-        return (
-            base,
-            tuple(meta.labels.items()) if meta.labels else None,
-            tuple(meta.annotations.items()) if meta.annotations else None,
         )
 
     def _add_labelled(self, pods: Sequence[Pod], examples: Sequence[int | None]) -> NDArray[np.uint32]:
@@ -193,21 +204,29 @@ class Arrivals:
 
 def _names(pods: Sequence[Pod]) -> tuple[list[str], list[str]]:
     """Return names and uids."""
-    metadata = [pod.metadata for pod in pods]
-    return [meta.name for meta in metadata], [meta.uid for meta in metadata]
+    return [pod.metadata.name for pod in pods], [pod.metadata.uid for pod in pods]
 
 
-def _share_all(pod: Pod, other: Pod) -> bool:
-    """Whether two pods have the very same parts, apart from name and uid; most that are made together do."""
-    meta, others = pod.metadata, other.metadata
+def _parts(pod: Pod) -> tuple[object, ...]:
+    """Return what is equal for pods that were made together, apart from name and uid; labels come last."""
+    meta = pod.metadata
     return (
-        pod.spec is other.spec
-        and meta.labels is others.labels
-        and meta.annotations is others.annotations
-        and meta.owner_references is others.owner_references
-        and meta.namespace == others.namespace
-        and meta.deletion_timestamp == others.deletion_timestamp
-        and pod.status == other.status
+        id(pod.spec),
+        meta.owner_references,
+        meta.namespace,
+        meta.deletion_timestamp,
+        pod.status,
+        meta.labels,
+        meta.annotations,
+    )
+
+
+def _beside(pod: Pod) -> tuple[object, object]:
+    """Return the labels and annotations."""
+    meta = pod.metadata
+    return (
+        tuple(meta.labels.items()) if meta.labels else None,
+        tuple(meta.annotations.items()) if meta.annotations else None,
     )
 
 

@@ -54,23 +54,22 @@ class Binder(WayBack):
 
     def begin_plain(self, entries: Sequence[Entry], nodes: Sequence[str], actions: list[Action]) -> None:
         """Bind pods that the core has placed and that no plugin of the caller's concerns."""
-        uids, targets = [], []
         for entry, node in zip(entries, nodes, strict=True):
             entry.node = node
-            uid = entry.pod.metadata.uid
-            if entry.pod.spec.volumes and self._writes_volumes(entry, node, actions):
-                continue
-            self._plain.add(uid)
-            uids.append(uid)
-            targets.append(node)
-        if uids:
-            actions.append(Bind(uids, targets))
+        writing = [e.handle for e in entries if e.pod.spec.volumes and self._writes_volumes(e, actions)]
+        if writing:
+            plain = [(e, node) for e, node in zip(entries, nodes, strict=True) if e.handle not in writing]
+            entries, nodes = [entry for entry, _ in plain], [node for _, node in plain]
+        if entries:
+            uids = [entry.pod.metadata.uid for entry in entries]
+            self._plain.update(uids)
+            actions.append(Bind(uids, list(nodes)))
 
-    def _writes_volumes(self, entry: Entry, node: str, actions: list[Action]) -> bool:
+    def _writes_volumes(self, entry: Entry, actions: list[Action]) -> bool:
         write = volumes.begin(self._engine, entry)
         if write is None:
             return False
-        assumed = self._enter(Assumed(entry, node), Phase.PRE_BINDING)
+        assumed = self._enter(Assumed(entry, entry.node or ""), Phase.PRE_BINDING)
         assumed.calls.add(VOLUME_BINDING)
         actions.append(write)
         return True

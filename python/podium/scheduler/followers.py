@@ -3,6 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from podium.api import Object, Pod
 from podium.scheduler.entry import Entry
 
@@ -33,7 +36,7 @@ class QueueOrder(Protocol):
 class GangMembers(Protocol):
     """Hears of all pods, so that gangs know their members."""
 
-    def take(self, entries: Sequence[Entry], likes: Sequence[int], now: int) -> Iterator[Sequence[Entry]]:
+    def take(self, entries: Sequence[Entry], likes: NDArray[np.int64], now: int) -> Iterator[Sequence[Entry]]:
         """Let new pods join their gangs; yields runs of those that are in none.
 
         ``likes`` are equal for pods that differ in name and uid alone.

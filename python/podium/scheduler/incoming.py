@@ -1,7 +1,8 @@
 """What comes in: events of the backend, and what plugins and other threads have asked for."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from podium._core import Engine
 from podium.api.documented import documented
@@ -11,6 +12,9 @@ from podium.scheduler.columns import CustomColumns
 from podium.scheduler.gangs.gangs import Gangs
 from podium.scheduler.inbox import Inbox
 from podium.scheduler.state import State
+
+#: Events about objects.
+_OBJECTS: Final = (Applied, Removed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,25 +36,28 @@ class Incoming:
 
     def apply(self, events: Iterable[Event], now: int, actions: list[Action]) -> None:
         """Apply what happened; objects that follow one another together."""
-        objects: list[Event] = []
-        strict, binder = self.strict, self.binder
-        for event in events:
-            if isinstance(event, Applied):
-                objects.append(Applied(documented(event.object)) if strict else event)
+        binder, start = self.binder, 0
+        happened = list(events)
+        for at, event in enumerate(happened):
+            if isinstance(event, _OBJECTS):
                 continue
-            if isinstance(event, Removed):
-                objects.append(event)
-                continue
-            if objects:
-                self.state.apply(objects, now)
-                objects.clear()
+            if start < at:
+                self._apply_objects(happened[start:at], now)
+            start = at + 1
             if isinstance(event, Returned):
                 binder.returned(event, now, actions)
             elif isinstance(event, Bound):
                 binder.bound(event.uids, actions)
             else:
                 binder.bind_failed(event.uid, event.message, now, actions)
-        self.state.apply(objects, now)
+        self._apply_objects(happened[start:], now)
+
+    def _apply_objects(self, events: Sequence[Event], now: int) -> None:
+        if self.strict:
+            events = [
+                Applied(documented(event.object)) if isinstance(event, Applied) else event for event in events
+            ]
+        self.state.apply(events, now)
 
     def take_requests(self, now: int, actions: list[Action]) -> None:
         """Apply what came from plugins and other threads."""

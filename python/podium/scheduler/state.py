@@ -1,7 +1,7 @@
 """The scheduler's view of the cluster: API objects beside the core's snapshot, in step with it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import numpy as np
@@ -12,6 +12,7 @@ from podium.cluster.port import Applied, Event, Removed
 from podium.framework.events import Action, Resource
 from podium.scheduler import changes
 from podium.scheduler.arrivals import Arrivals
+from podium.scheduler.entries import Entries
 from podium.scheduler.entry import Concern, Entry
 from podium.scheduler.events import bit
 from podium.scheduler.followers import Follower, GangMembers, QueueOrder
@@ -48,8 +49,8 @@ class State:
         self.gates = gates
         gates.passed = self._passed
         self.nodes: dict[str, Node] = {}
-        self._pods: dict[str, Entry] = {}
-        self._by_handle: dict[int, Entry] = {}
+        self._entries = Entries()
+        self._pods = self._entries.by_uid
         self._names: list[str] = []
         """By row; that of a node which is gone stays until its row is taken again."""
         self._arrivals = Arrivals(engine)
@@ -71,11 +72,11 @@ class State:
 
     def by_handle(self, handle: int) -> Entry:
         """Return the pod behind a handle of the core."""
-        return self._by_handle[handle]
+        return self._entries.by_handle(handle)
 
     def by_handles(self, handles: Iterable[int]) -> list[Entry]:
         """Return the pods behind handles, in order."""
-        return list(map(self._by_handle.__getitem__, handles))
+        return self._entries.by_handles(handles)
 
     def entries(self) -> Iterable[Entry]:
         """Return all pods that the core knows, in order of arrival."""
@@ -101,11 +102,34 @@ class State:
         """Return one object of a kind that is neither Node nor Pod."""
         return self._world.get((kind, namespace, name))
 
-    def apply(self, events: Iterable[Event], now: int) -> None:
+    def apply(self, events: Sequence[Event], now: int) -> None:
         """Take over what happened. New pods that follow one another enter the core together.
 
         They are either all pending or all on nodes.
         """
+        for start in range(0, len(events), _TOGETHER):
+            some = events[start : start + _TOGETHER]
+            fresh = self._all_new(some)
+            if fresh is None:
+                self._apply_each(some, now)
+            else:
+                self._enqueue(fresh, now)
+        self._settle_tenants(now)
+        if self.gangs is not None:
+            self.gangs.settle(now)
+
+    def _all_new(self, events: Sequence[Event]) -> dict[str, Pod] | None:
+        """Return pods by uid if events are of nothing but new ones, which are pending."""
+        if {*map(type, events)} != {Applied}:
+            return None
+        items = [event.object for event in cast("Sequence[Applied]", events)]
+        if {*map(type, items)} != {Pod}:
+            return None
+        pods = {pod.metadata.uid: pod for pod in cast("list[Pod]", items) if not pod.spec.node_name}
+        return pods if len(pods) == len(items) and self._pods.keys().isdisjoint(pods) else None
+
+    def _apply_each(self, events: Sequence[Event], now: int) -> None:
+        """Take over what happened to objects of all kinds."""
         fresh: dict[str, Pod] = {}
         settled: dict[str, Pod] = {}
         known = self._pods
@@ -118,8 +142,6 @@ class State:
                     self._enter(fresh, settled, now)
                 if uid not in known and uid not in own:
                     own[uid] = item
-                    if len(own) >= _TOGETHER:
-                        self._enter(fresh, settled, now)
                     continue
             self._enter(fresh, settled, now)
             if item is not None:
@@ -127,9 +149,6 @@ class State:
             elif isinstance(event, Removed):
                 self._removed(event.object, now)
         self._enter(fresh, settled, now)
-        self._settle_tenants(now)
-        if self.gangs is not None:
-            self.gangs.settle(now)
 
     def _settle_tenants(self, now: int) -> None:
         """Let changed queues take effect: what they held back is tried again."""
@@ -163,10 +182,8 @@ class State:
         pods, handles, likes = self._arrivals.add(
             list(fresh.values()), self._may_enter, each=self.classify is not None
         )
-        numbers = handles.tolist()
-        entries = list(map(Entry, pods, numbers))
-        self._pods.update(zip([pod.metadata.uid for pod in pods], entries, strict=True))
-        self._by_handle.update(zip(numbers, entries, strict=True))
+        entries = list(map(Entry, pods, handles.tolist()))
+        self._entries.add(entries)
         if self.classify is not None:
             self.classify(entries)
         fresh.clear()
@@ -175,8 +192,8 @@ class State:
             self.tenants.assign_all(handles, pods)
         if self._held:
             places = self._set_aside(entries, now)
-            entries, likes = [entries[place] for place in places], [likes[place] for place in places]
-            handles = handles[places]
+            entries = [entries[place] for place in places]
+            likes, handles = likes[places], handles[places]
         for run in [entries] if self.gangs is None else self.gangs.take(entries, likes, now):
             if len(run) < len(entries):
                 handles = np.asarray([entry.handle for entry in run], dtype=np.uint32)
@@ -207,8 +224,7 @@ class State:
         entries = [
             Entry(pod, handle, pod.spec.node_name) for pod, handle in zip(running, handles, strict=True)
         ]
-        self._pods.update(zip([pod.metadata.uid for pod in running], entries, strict=True))
-        self._by_handle.update(zip(handles, entries, strict=True))
+        self._entries.add(entries)
         if self.tenants is not None:
             self._settle_tenants(now)
             self.tenants.assign(entries)
@@ -238,7 +254,7 @@ class State:
         """Let a pod on from the gated pool: into its gang, or into the queue."""
         if self.gangs is not None and entry.gang is None:
             self.gangs.released(entry.pod)
-            alone = any(self.gangs.take([entry], [-1], now))
+            alone = any(self.gangs.take([entry], np.array([-1]), now))
             if not alone:
                 self.engine.dequeue(entry.handle)
                 return
@@ -251,8 +267,7 @@ class State:
 
     def _remember(self, pod: Pod, handle: int) -> Entry:
         entry = Entry(pod, handle, pod.spec.node_name or None)
-        self._pods[pod.metadata.uid] = entry
-        self._by_handle[handle] = entry
+        self._entries.add([entry])
         return entry
 
     def _assign(self, entry: Entry, now: int) -> None:
@@ -387,8 +402,7 @@ class State:
         if self.order is not None:
             self.order.leave(entry.handle)
         self.engine.remove_pod(entry.handle)
-        del self._pods[entry.pod.metadata.uid]
-        del self._by_handle[entry.handle]
+        self._entries.remove(entry)
 
     def encoded(self, spec: PodSpec) -> bytes:
         """Return a spec as JSON."""

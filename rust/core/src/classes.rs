@@ -1,9 +1,9 @@
 //! The classes of pods: pods of one class have equal results on any snapshot. Bounded in memory.
 
-use crate::plugin::KeyWriter;
+use crate::plugin::{KeyWriter, Plugin};
 use crate::profile::Profile;
 use crate::snapshot::{Generation, Pod, Snapshot, TableId};
-use crate::template::Template;
+use crate::template::{Rest, Template};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
@@ -22,7 +22,9 @@ pub(crate) struct Classes {
     /// Class by profile, address of the template, which a weak reference keeps from being reused, and the
     /// table of what the caller's plugins say.
     by_template: FxHashMap<Address, (Weak<Template>, ClassId)>,
-    /// The snapshot's key epoch in which `by_template` is true.
+    /// The same by what templates share, for pods of which no plugin reads labels.
+    by_rest: FxHashMap<Address, (Weak<Rest>, ClassId)>,
+    /// The snapshot's key epoch in which both are true.
     epoch: u64,
     /// Per class: how far the snapshot had come when it was last asked for.
     asked: Vec<Generation>,
@@ -45,6 +47,7 @@ impl Classes {
         if self.epoch != snap.key_epoch() {
             self.epoch = snap.key_epoch();
             self.by_template.clear();
+            self.by_rest.clear();
         }
         let address = (profile.0, Arc::as_ptr(&pod.template).addr(), pod.told);
         if let Some((_, class)) = self.by_template.get(&address) {
@@ -52,8 +55,29 @@ impl Classes {
         }
         if self.by_template.len() >= TEMPLATES {
             self.by_template.clear();
+            self.by_rest.clear();
         }
-        let (class, seen) = match self.known.entry(key(snap, profile, pod)) {
+        let rest = pod.template.rest();
+        let shared = (profile.0, Arc::as_ptr(rest).addr(), pod.told);
+        let known = self.by_rest.get(&shared).map(|(_, class)| *class);
+        let reads_labels = || plugins(profile.1).any(|plugin| plugin.reads_labels(snap, pod));
+        let (class, seen) = match known {
+            Some(class) => (class, true),
+            None => {
+                let found = self.by_key(key(snap, profile, pod));
+                if !reads_labels() {
+                    self.by_rest.insert(shared, (Arc::downgrade(rest), found.0));
+                }
+                found
+            }
+        };
+        let known = (Arc::downgrade(&pod.template), class);
+        self.by_template.insert(address, known);
+        (class, seen)
+    }
+
+    fn by_key(&mut self, key: Box<[u8]>) -> (ClassId, bool) {
+        match self.known.entry(key) {
             Entry::Occupied(known) => (*known.get(), true),
             Entry::Vacant(new) => {
                 let next = self.free.pop().unwrap_or(self.asked.len() as ClassId);
@@ -62,10 +86,7 @@ impl Classes {
                 }
                 (*new.insert(next), false)
             }
-        };
-        let known = (Arc::downgrade(&pod.template), class);
-        self.by_template.insert(address, known);
-        (class, seen)
+        }
     }
 
     /// How many changes there were since the class was last asked for.
@@ -95,6 +116,7 @@ impl Classes {
         gone.sort_unstable();
         let stays = |class: &ClassId| gone.binary_search(class).is_err();
         self.by_template.retain(|_, (_, class)| stays(class));
+        self.by_rest.retain(|_, (_, class)| stays(class));
     }
 }
 
@@ -106,9 +128,18 @@ fn distance(before: Generation, now: Generation) -> usize {
 fn key(snap: &Snapshot, (index, profile): (usize, &Profile), pod: &Pod) -> Box<[u8]> {
     let mut key = KeyWriter::default();
     index.hash(&mut key);
-    let scoring = profile.score.iter().map(|(plugin, _)| plugin);
-    for plugin in profile.pre_filter.iter().chain(scoring) {
+    for plugin in plugins(profile) {
         plugin.key(snap, pod, &mut key);
     }
     key.0.into()
+}
+
+/// Those that write the key.
+fn plugins(profile: &Profile) -> impl Iterator<Item = &dyn Plugin> {
+    let scoring = profile.score.iter().map(|(plugin, _)| plugin);
+    profile
+        .pre_filter
+        .iter()
+        .chain(scoring)
+        .map(|plugin| &**plugin)
 }

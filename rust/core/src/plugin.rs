@@ -23,6 +23,11 @@ pub trait Plugin: Debug + Send + Sync {
     /// [`Snapshot::key_epoch`] has moved. What was remembered under a key stays true of that key.
     fn key(&self, snap: &Snapshot, pod: &Pod, key: &mut KeyWriter);
 
+    /// Whether the key of this pod may be another if its labels were.
+    fn reads_labels(&self, _: &Snapshot, _pod: &Pod) -> bool {
+        false
+    }
+
     /// PreFilter.
     fn pre_filter(&self, _snap: &Snapshot, _pod: &Pod) -> PreFilter {
         PreFilter::Skip

@@ -2,10 +2,11 @@
 
 use crate::intern::{Interner, Symbol};
 use crate::object::{LabelSelector, SelectorRequirement};
+use std::sync::Arc;
 
-/// Labels of an object, sorted by key symbol.
+/// Labels of an object, sorted by key symbol; clones share them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Labels(Box<[(Symbol, Symbol)]>);
+pub struct Labels(Arc<[(Symbol, Symbol)]>);
 
 impl Labels {
     pub fn new<'a>(

@@ -167,12 +167,20 @@ impl Engine {
         Ok(())
     }
 
-    /// Adds members, in this order, each with its group and the number of its role there; members move from
-    /// other groups.
-    fn join_groups(&self, groups: Vec<u32>, pods: Vec<u32>, roles: Vec<u16>) -> PyResult<()> {
+    /// Adds members, each with the number of its role; `groups` are handles with how many of the pods are
+    /// theirs. Members move from other groups.
+    fn join_groups(
+        &self,
+        groups: Vec<(u32, usize)>,
+        pods: Vec<u32>,
+        roles: Vec<u16>,
+    ) -> PyResult<()> {
         let mut engine = self.lock()?;
-        for ((group, pod), role) in groups.into_iter().zip(pods).zip(roles) {
-            engine.snap.groups.join(GroupId(group), PodId(pod), role);
+        let mut members = pods.into_iter().zip(roles);
+        for (group, count) in groups {
+            for (pod, role) in members.by_ref().take(count) {
+                engine.snap.groups.join(GroupId(group), PodId(pod), role);
+            }
         }
         Ok(())
     }

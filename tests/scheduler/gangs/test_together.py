@@ -19,7 +19,7 @@ def _one_by_one(stack):
     """Let every gang found itself, say what it is and enter the queue alone."""
     join, describe, conclude = Membership._join, Descriptions.describe, Conclusions.conclude
 
-    def join_each(self, fresh, *, pending=False):
+    def join_each(self, fresh, mixed=None):
         return [group for key, entries in fresh.items() for group in join(self, {key: entries})]
 
     def describe_each(self, groups):

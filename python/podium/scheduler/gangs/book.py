@@ -1,7 +1,7 @@
 """The gangs there are, and those of which something happened that nobody has concluded from yet."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
 from podium._core import Engine
@@ -56,6 +56,10 @@ class Book:
     def knows(self, key: GangKey) -> bool:
         """Whether there is such a gang."""
         return key in self._gangs
+
+    def known(self, keys: Mapping[GangKey, object]) -> Set[GangKey]:
+        """Return those of some keys whose gangs there are."""
+        return keys.keys() & self._gangs.keys()
 
     def get(self, key: GangKey) -> Group | None:
         """Return a gang, None if there is none."""

@@ -1,7 +1,9 @@
 """What follows from all that happened to a gang: it waits for members, is queued, or is complete."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from typing import Final, cast
 
 from podium.scheduler.gangs.book import Book
 from podium.scheduler.gangs.descriptions import Descriptions
@@ -12,6 +14,12 @@ from podium.scheduler.gangs.permits import Permits
 from podium.scheduler.gangs.telling import Telling
 from podium.scheduler.gangs.turns import Turns
 from podium.scheduler.gangs.whole import Gang, WholeGang
+
+_BOUND: Final = Phase.BOUND
+
+
+def _is_whole(gang: Gang) -> bool:
+    return type(gang) is WholeGang
 
 
 @dataclass(slots=True)
@@ -36,16 +44,18 @@ class Conclusions:
         """Draw those about some gangs, in this order."""
         if not gangs:
             return
-        news = [gang for gang in gangs if isinstance(gang, Group) and gang.signature is None and gang.members]
+        news = [gang for gang in gangs if type(gang) is Group and gang.signature is None and gang.members]
         if news:
             self.descriptions.describe(news)
-        for gang in gangs:
-            if isinstance(gang, WholeGang):
-                self._come_through(gang)
-            elif gang.members:
-                self._conclude(gang, now)
-            else:
-                self._end(gang, now)
+        for is_whole, run in groupby(gangs, _is_whole):
+            if is_whole:
+                self._come_through(cast("list[WholeGang]", list(run)))
+                continue
+            for gang in cast("Iterator[Group]", run):
+                if gang.members:
+                    self._conclude(gang, now)
+                else:
+                    self._end(gang, now)
         self.turns.take_effect(now)
 
     def _conclude(self, group: Group, now: int) -> None:
@@ -96,24 +106,21 @@ class Conclusions:
         if group.description.problem:
             self.telling.emit(group, "Warning", "GangRefused", why)
 
-    def _come_through(self, gang: WholeGang) -> None:
-        """Note that all members are bound."""
-        if gang.phase is Phase.BOUND:
-            return
-        minimum = len(gang.entries)
-        self._tell_bound(gang, minimum, minimum)
-        gang.phase = Phase.BOUND
-        self.turns.leave_queue(gang)
-
-    def _tell_bound(self, gang: Gang, bound: int, minimum: int) -> None:
-        self.book.counts["bound"] += 1
-        self.telling.emit(gang, "Normal", "GangBound", f"{bound} of {minimum} members are bound")
+    def _come_through(self, gangs: Sequence[WholeGang]) -> None:
+        """Note gangs of which all members are bound."""
+        gangs = [gang for gang in gangs if gang.phase is not _BOUND]
+        for gang in gangs:
+            gang.phase = _BOUND
+        self.book.counts["bound"] += len(gangs)
+        self.telling.bound([(gang, len(gang.entries), len(gang.entries)) for gang in gangs])
+        self.turns.leave_queue([gang.handle for gang in gangs])
 
     def _complete(self, group: Group, ready: int) -> None:
         bound, minimum = len(group.bound), group.minimum
         if bound + group.done >= minimum:
             if group.phase is not Phase.BOUND:
-                self._tell_bound(group, bound, minimum)
+                self.book.counts["bound"] += 1
+                self.telling.bound([(group, bound, minimum)])
             group.floor = minimum
             group.failures.clear()
             group.message = group.nearest = ""

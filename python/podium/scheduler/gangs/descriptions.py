@@ -1,12 +1,12 @@
 """What each gang asks for, from its object and its members, as the core is told it."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, repeat
+from itertools import groupby
 from operator import itemgetter
 from typing import Final
 
-from podium.api import Object, Pod, PriorityClass
+from podium.api import Object, Pod, PodSpec, PriorityClass
 from podium.api.admission.priority import SYSTEM_CLASSES
 from podium.api.gangs import GangKey, Way, describe, role_of
 from podium.scheduler.entry import Entry
@@ -17,6 +17,8 @@ from podium.scheduler.gangs.whole import Gang
 
 #: The signature of members that say different things.
 _MIXED: Final = "mixed"
+
+_LABEL: Final = Way.LABEL
 
 #: What gangs by label say, remembered by what each of their members says.
 _VERDICTS: Final = 1024
@@ -30,6 +32,8 @@ class Descriptions:
     classes: dict[str, PriorityClass] = field(default_factory=dict)
     """What priority classes are worth, by name."""
     _verdicts: dict[Signature, Verdict] = field(default_factory=dict)
+    _heard: tuple[PodSpec | None, object, Signature | None, Verdict | None] = (None, None, None, None)
+    """Spec and annotations of what :meth:`hear_one` was asked about last, and its answer."""
 
     def describe(self, groups: Iterable[Group]) -> None:
         """Hear the members of gangs, and tell the core what they need together."""
@@ -61,21 +65,20 @@ class Descriptions:
         """Tell the core how many members must be on nodes, now that some have ended."""
         self.book.engine.set_minimums(group.handle, *self._minimums(group))
 
-    def enter(self, joins: Iterable[tuple[Gang, Collection[Entry]]]) -> None:
+    def enter(self, joins: Sequence[tuple[Gang, Collection[Entry]]]) -> None:
         """Tell the core of members and their roles."""
-        groups: list[int] = []
-        handles: list[int] = []
-        roles: list[int] = []
+        handles = [entry.handle for _, entries in joins for entry in entries]
+        roles = [0] * len(handles)
+        place = 0
         for gang, entries in joins:
-            groups += repeat(gang.handle, len(entries))
-            handles += [entry.handle for entry in entries]
-            roles += self._roles(gang, entries)
-        self.book.engine.join_groups(groups, handles, roles)
+            if type(gang) is Group and gang.description.roles:
+                roles[place : place + len(entries)] = self._roles(gang.description.roles, entries)
+            place += len(entries)
+        sizes = [(gang.handle, len(entries)) for gang, entries in joins]
+        self.book.engine.join_groups(sizes, handles, roles)
 
-    def _roles(self, gang: Gang, entries: Collection[Entry]) -> Iterable[int]:
-        roles = gang.description.roles
-        if not roles:
-            return repeat(0, len(entries))
+    def _roles(self, roles: Mapping[str, int], entries: Iterable[Entry]) -> list[int]:
+        """Return the numbers of the members' roles; 0 is that of those who name none."""
         numbers = {role: number for number, role in enumerate(roles, 1)}
         return [numbers.get(role_of(entry.pod), 0) for entry in entries]
 
@@ -89,7 +92,7 @@ class Descriptions:
 
         """
         says = self._says(pods)
-        by_label = says if key.way is Way.LABEL else None
+        by_label = says if key.way is _LABEL else None
         verdict = None if by_label is None else self._verdicts.get(by_label)
         if verdict is None:
             said = describe(key, declared, pods, self.book.settings.min_available)
@@ -100,8 +103,17 @@ class Descriptions:
                 self._verdicts[by_label] = verdict
         return says, verdict
 
+    def hear_one(self, key: GangKey, pod: Pod) -> tuple[Signature | None, Verdict]:
+        """Hear the members of a gang by label that all say what one of them does."""
+        annotations = pod.metadata.annotations
+        spec, others, says, verdict = self._heard
+        if verdict is None or pod.spec is not spec or annotations != others:
+            says, verdict = self.hear(key, None, [pod])
+            self._heard = pod.spec, annotations and dict(annotations), says, verdict
+        return says, verdict
+
     def _says(self, pods: Sequence[Pod]) -> Signature | None:
-        """Return what all pods say, None if they differ; those of one template often share its parts."""
+        """Return what all pods say, None if they differ; neighbours often say the same."""
         settings, first = self.book.settings, pods[0]
         spec, annotations = first.spec, first.metadata.annotations
         said = signature(first, settings)

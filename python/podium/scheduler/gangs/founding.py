@@ -1,15 +1,18 @@
 """Gangs as they begin, where their first members come whole."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from podium.api.gangs import GangKey, Way
 from podium.scheduler.entry import Entry
 from podium.scheduler.gangs.descriptions import Descriptions
 from podium.scheduler.gangs.whole import WholeGang
 
+_LABEL: Final = Way.LABEL
+
 
 def born_whole(
-    key: GangKey, handle: int, entries: Sequence[Entry], descriptions: Descriptions
+    key: GangKey, handle: int, entries: Sequence[Entry], descriptions: Descriptions, *, alike: bool
 ) -> WholeGang | None:
     """Return a gang as it is once it was concluded that it is to be tried, None where it must be looked at.
 
@@ -20,11 +23,15 @@ def born_whole(
         handle: its number in the core.
         entries: its members, pending and to stay.
         descriptions: hears them.
+        alike: whether they differ in name and uid alone.
 
     """
-    if key.way is not Way.LABEL:
+    if key.way is not _LABEL:
         return None
-    says, verdict = descriptions.hear(key, None, [entry.pod for entry in entries])
+    if alike:
+        says, verdict = descriptions.hear_one(key, entries[0].pod)
+    else:
+        says, verdict = descriptions.hear(key, None, [entry.pod for entry in entries])
     description = verdict.description
     if says is None or description.problem or len(entries) != description.minimum:
         return None

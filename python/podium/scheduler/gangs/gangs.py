@@ -86,7 +86,7 @@ class Gangs(Observer):
         """Note members that were put on nodes; their bindings begin, unless they are held in Permit."""
         gangs = {entry.gang for entry in entries}
         gangs.discard(None)
-        whole = [gang for gang in gangs if isinstance(gang, WholeGang)]
+        whole = [gang for gang in gangs if type(gang) is WholeGang]
         for gang in whole:
             gang.phase = Phase.BINDING
         self.book.counts["placed"] += len(whole)
@@ -99,7 +99,7 @@ class Gangs(Observer):
         noted = None
         for entry in entries:
             group = entry.gang
-            if isinstance(group, Group):
+            if type(group) is Group:
                 uid = entry.pod.metadata.uid
                 group.placed.add(uid)
                 if group is not noted and uid not in group.surplus:
@@ -123,18 +123,27 @@ class Gangs(Observer):
         """Note members whose binding succeeded."""
         book = self.book
         dirty = book.dirty
-        for gang, count in Counter([entry.gang for entry in entries]).items():
-            if not isinstance(gang, WholeGang):
-                continue
-            if count == len(gang.entries):
-                gang.bound = True
-                dirty[gang.handle] = gang
-            else:
-                book.looked_into(gang)
+        counts = Counter([entry.gang for entry in entries])
+        counts.pop(None, None)
+        whole = 0
+        for gang, count in counts.items():
+            if type(gang) is WholeGang:
+                if count == len(gang.entries):
+                    gang.bound = True
+                    dirty[gang.handle] = gang
+                    whole += 1
+                else:
+                    book.looked_into(gang)
+        if whole < len(counts):
+            self._bound(entries)
+
+    def _bound(self, entries: Sequence[Entry]) -> None:
+        """Note bindings of gangs that do not come whole, if there are any."""
+        dirty = self.book.dirty
         noted = None
         for entry in entries:
             group = entry.gang
-            if not isinstance(group, Group):
+            if type(group) is not Group:
                 continue
             uid = entry.pod.metadata.uid
             if uid not in group.members or uid in group.leaving:

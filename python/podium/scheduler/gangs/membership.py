@@ -2,6 +2,10 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
 
 from podium.api import Object, Pod, PriorityClass
 from podium.api.gangs import WAY_OF, Description, GangKey, gang_of
@@ -12,7 +16,25 @@ from podium.scheduler.gangs.conclusions import Conclusions
 from podium.scheduler.gangs.founding import born_whole
 from podium.scheduler.gangs.group import Group
 from podium.scheduler.gangs.members import Told, controller_of, signature
-from podium.scheduler.gangs.whole import Gang
+from podium.scheduler.gangs.whole import Gang, WholeGang
+
+
+@dataclass(slots=True)
+class _Newcomers:
+    """New pods.
+
+    Attributes:
+        members: those of each gang, in order of appearance.
+        firsts: how many pods without a gang come before the first of each.
+        mixed: gangs of which not all may differ in name and uid alone.
+        alone: pods without a gang.
+
+    """
+
+    members: dict[GangKey, list[Entry]] = field(default_factory=dict)
+    firsts: list[int] = field(default_factory=list)
+    mixed: set[GangKey] = field(default_factory=set)
+    alone: list[Entry] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -25,48 +47,27 @@ class Membership:
     """Whether the profile of a scheduler name knows gangs."""
     _objects: dict[GangKey, Object] = field(default_factory=dict)
 
-    def take(self, entries: Sequence[Entry], likes: Sequence[int], now: int) -> Iterator[Sequence[Entry]]:
+    def take(self, entries: Sequence[Entry], likes: NDArray[np.int64], now: int) -> Iterator[Sequence[Entry]]:
         """Let new pods join their gangs; yields runs of those that are in none.
 
         A gang is queued where its first member stands among them, so both keep the order of appearance.
 
         Args:
             entries: the pods, pending and to stay.
-            likes: equal for pods that differ in name and uid alone: those are in one gang.
+            likes: (N,), equal for pods that differ in name and uid alone: those are in one gang.
             now: the time.
 
         """
-        some = dict(zip(likes, entries, strict=True))
-        keys = {like: self._gang_of(entry.pod) for like, entry in some.items()}
-        label = self.book.settings.label
-        stray = {like for like, key in keys.items() if key is None and gang_of(some[like].pod, label)}
-        if stray:
-            for entry, like in zip(entries, likes, strict=True):
-                if like in stray:
-                    self.strayed(entry.pod)
-        if all(key is None for key in keys.values()):
+        new = self._sort(entries, likes) if entries else _Newcomers()
+        if not new.members:
             yield entries
             return
-        alone: list[Entry] = []
-        fresh: dict[GangKey, list[Entry]] = {}
-        firsts: list[int] = []
-        for entry, like in zip(entries, likes, strict=True):
-            key = keys[like]
-            if key is None:
-                alone.append(entry)
-                continue
-            members = fresh.get(key)
-            if members is None:
-                fresh[key] = [entry]
-                firsts.append(len(alone))
-            else:
-                members.append(entry)
-        turns, conclude = self.conclusions.turns, self.conclusions.conclude
+        alone, turns, conclude = new.alone, self.conclusions.turns, self.conclusions.conclude
         done = 0
         heard: list[Gang] = []
-        for gang, first in zip(self._join(fresh, pending=True), firsts, strict=True):
-            is_whole = self.book.dirty.pop(gang.handle, None) is None
-            if is_whole or first > done:
+        for gang, first in zip(self._join(new.members, new.mixed), new.firsts, strict=True):
+            is_whole = type(gang) is WholeGang
+            if heard and (is_whole or first > done):
                 conclude(heard, now)
                 heard.clear()
             if first > done:
@@ -76,11 +77,40 @@ class Membership:
             if is_whole:
                 turns.come(gang)
             else:
+                del self.book.dirty[gang.handle]
                 heard.append(gang)
         conclude(heard, now)
         turns.take_effect(now)
         if done < len(alone):
             yield alone[done:]
+
+    def _sort(self, entries: Sequence[Entry], likes: NDArray[np.int64]) -> _Newcomers:
+        """Tell the pods of each gang from one another and from those without."""
+        new = _Newcomers()
+        members, alone = new.members, new.alone
+        keys: dict[int, GangKey | None] = {}
+        starts = [0, *(np.flatnonzero(np.diff(likes)) + 1).tolist()]
+        for (start, end), like in zip(pairwise([*starts, len(likes)]), likes[starts].tolist(), strict=True):
+            some = list(entries[start:end])
+            if like not in keys:
+                keys[like] = self._gang_of(some[0].pod)
+            key = keys[like]
+            if key is None:
+                alone += some
+                self._look_for_strays(some)
+            elif key in members:
+                members[key] += some
+                new.mixed.add(key)
+            else:
+                members[key] = some
+                new.firsts.append(len(alone))
+        return new
+
+    def _look_for_strays(self, entries: Sequence[Entry]) -> None:
+        """Note pods that differ in name and uid alone if they name a gang that they cannot be in."""
+        if gang_of(entries[0].pod, self.book.settings.label) is not None:
+            for entry in entries:
+                self.strayed(entry.pod)
 
     def _gang_of(self, pod: Pod) -> GangKey | None:
         """Return the gang of a pod, None if its profile knows no gangs."""
@@ -123,26 +153,32 @@ class Membership:
         if group is not None:
             self.book.dirty[group.handle] = group
 
-    def _join(self, fresh: Mapping[GangKey, list[Entry]], *, pending: bool = False) -> list[Gang]:
+    def _join(
+        self, fresh: Mapping[GangKey, list[Entry]], mixed: Collection[GangKey] | None = None
+    ) -> list[Gang]:
         """Let pods join their gangs, which begin with them if need be.
 
-        Where all are ``pending`` and to stay, a gang that comes whole has been concluded about.
+        Args:
+            fresh: the pods.
+            mixed: the gangs of which not all newcomers are alike, where all pods are pending and to stay;
+                then gangs may come whole.
 
         Returns:
-            The gangs. Those that must be concluded about are dirty.
+            The gangs. Those that must be concluded about, all but whole ones, are dirty.
 
         """
         book, descriptions = self.book, self.conclusions.descriptions
-        unknown = sum(not book.knows(key) for key in fresh)
-        handles = iter(book.engine.add_groups(unknown))
+        known = book.known(fresh)
+        handles = iter(book.engine.add_groups(len(fresh) - len(known)))
         joins: list[tuple[Gang, Collection[Entry]]] = []
         told: list[tuple[int, Told]] = []
         for key, entries in fresh.items():
-            group = book.get(key)
+            group = book.get(key) if known else None
             if group is None:
                 handle = next(handles)
-                is_new = pending and key not in book.ended
-                whole = born_whole(key, handle, entries, descriptions) if is_new else None
+                whole = None
+                if mixed is not None and key not in book.ended:
+                    whole = born_whole(key, handle, entries, descriptions, alike=key not in mixed)
                 if whole is not None:
                     book.add(whole)
                     joins.append((whole, entries))

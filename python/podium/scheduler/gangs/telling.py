@@ -1,5 +1,6 @@
 """What the world is told of a gang: its status, events, and why its members are held back."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -38,6 +39,20 @@ class Telling:
         first = gang.first
         if first is not None:
             self.book.outbox.append(Emit(first, kind, reason, "Scheduling", f"gang {gang.key}: {note}"))
+
+    def bound(self, gangs: Iterable[tuple[Gang, int, int]]) -> None:
+        """Send the events that enough members are bound: gangs with their number, and the minimum."""
+        self.book.outbox += [
+            Emit(
+                gang.first,
+                "Normal",
+                "GangBound",
+                "Scheduling",
+                f"gang {gang.key.namespace}/{gang.key.name}: {bound} of {minimum} members are bound",
+            )
+            for gang, bound, minimum in gangs
+            if gang.first is not None
+        ]
 
     def remind(self, group: Group, now: int) -> None:
         """Note whether the members will have to be told that their gang is held back."""

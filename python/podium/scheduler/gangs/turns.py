@@ -1,6 +1,6 @@
 """Gangs in the queue, as one entity each, and the members that go alone since the minimum needs no more."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -82,23 +82,28 @@ class Turns:
             self.book.counts["rolled_back"] += 1
         self.requeue(GROUP | group.handle, why, now)
 
-    def _created(self, gang: Gang) -> int:
-        """Return the age of the oldest member, which decides only between tenants."""
+    def _created(self, gangs: Sequence[Gang]) -> Sequence[int]:
+        """Return the ages of the oldest members, which decide only between tenants."""
         if self.tenants is None:
-            return 0
-        entries = gang.members.values() if isinstance(gang, Group) else gang.entries
-        return min(creation_time(entry.pod) for entry in entries)
+            return [0] * len(gangs)
+        return [
+            min(
+                creation_time(entry.pod)
+                for entry in (gang.members.values() if isinstance(gang, Group) else gang.entries)
+            )
+            for gang in gangs
+        ]
 
     def dequeue(self, group: Group) -> None:
         """Take a gang out of the queue."""
         if group.queued:
             group.queued = False
-            self.leave_queue(group)
+            self.leave_queue([group.handle])
 
-    def leave_queue(self, gang: Gang) -> None:
-        """Let a gang leave the core's queue."""
-        if self._coming.pop(gang.handle, None) is None:
-            self._going.append(gang.handle)
+    def leave_queue(self, handles: Iterable[int]) -> None:
+        """Let gangs leave the core's queue."""
+        coming = self._coming
+        self._going += [at for at in handles if not coming or coming.pop(at, None) is None]
 
     def take_effect(self, now: int) -> None:
         """Tell the core of the gangs that came to the queue and left it."""
@@ -109,9 +114,8 @@ class Turns:
         if self._coming:
             handles, gangs = list(self._coming), list(self._coming.values())
             self._coming.clear()
-            created = [self._created(gang) for gang in gangs]
-            completing = [isinstance(gang, Group) and self._is_completing(gang) for gang in gangs]
-            engine.enqueue_gangs(handles, now, created, completing)
+            completing = [type(gang) is Group and self._is_completing(gang) for gang in gangs]
+            engine.enqueue_gangs(handles, now, self._created(gangs), completing)
             if self.tenants is not None:
                 self.tenants.assign(map(Waiting, gangs))
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from podium.api import Pod
-from podium.api.gangs import Description, GangKey
+from podium.api.gangs import GangKey
 from podium.scheduler.entry import Entry
 from podium.scheduler.gangs.group import Group, Phase
 from podium.scheduler.gangs.members import Signature, Verdict, controller_of
@@ -34,11 +34,6 @@ class WholeGang(msgspec.Struct, eq=False):
     verdict: Verdict
     phase: Phase = Phase.QUEUED
     bound: bool = False
-
-    @property
-    def description(self) -> Description:
-        """What it asks for."""
-        return self.verdict.description
 
     @property
     def first(self) -> Pod:

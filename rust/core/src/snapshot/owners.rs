@@ -66,6 +66,11 @@ impl Owners {
             .remove(&(kind, key(namespace, name, interner)));
     }
 
+    /// Whether no pod has spread constraints by default.
+    pub fn is_empty(&self) -> bool {
+        self.services.is_empty() && self.controllers.is_empty()
+    }
+
     /// Upstream's `helper.DefaultSelector`: all Services of the namespace that select the pod, merged,
     /// AND the selector of its controller. `None` if that has no requirement at all.
     pub fn default_selector(&self, pod: &Template, interner: &Interner) -> Option<Selector> {

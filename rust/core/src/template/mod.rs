@@ -16,6 +16,10 @@ use crate::object::{self, Pod};
 use crate::resources::{Amounts, CPU, MEMORY, ResourceNames};
 use crate::selector::{Labels, Requirement, Selector};
 use requests::Options;
+use rustc_hash::FxBuildHasher;
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::ops::Deref;
+use std::sync::Arc;
 
 /// Tables that compiling writes to.
 #[derive(Debug)]
@@ -24,10 +28,19 @@ pub struct Names<'a> {
     pub resources: &'a mut ResourceNames,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+/// Labels and all the rest, which templates that differ in labels alone share.
+#[derive(Clone, Debug, Default)]
 pub struct Template {
-    pub namespace: Symbol,
     pub labels: Labels,
+    rest: Arc<Rest>,
+    /// That of `rest`, which is long.
+    hash: u64,
+}
+
+/// What a template says beside labels.
+#[derive(Debug, Default, PartialEq, Eq, Hash)]
+pub struct Rest {
+    pub namespace: Symbol,
     pub owner: Option<Owner>,
     pub scheduler_name: Symbol,
     pub priority: i32,
@@ -128,7 +141,7 @@ impl Template {
         let labels = Labels::new(&pod.metadata.labels, names.interner);
         let namespace = names.interner.intern(&pod.metadata.namespace);
         let interner = &mut *names.interner;
-        Template {
+        let rest = Rest {
             namespace,
             owner: controller(pod, interner),
             scheduler_name: interner.intern(&spec.scheduler_name),
@@ -157,8 +170,16 @@ impl Template {
                 .collect(),
             has_resource_claims: !spec.resource_claims.is_empty(),
             requests: Requests::new(pod, names.resources),
-            labels,
             invalid,
+        };
+        Template::of(labels, rest)
+    }
+
+    pub fn of(labels: Labels, rest: Rest) -> Self {
+        Template {
+            labels,
+            hash: FxBuildHasher.hash_one(&rest),
+            rest: Arc::new(rest),
         }
     }
 
@@ -172,9 +193,38 @@ impl Template {
         })
     }
 
+    /// What templates share that differ in labels alone. (Those that were compiled apart may not.)
+    pub fn rest(&self) -> &Arc<Rest> {
+        &self.rest
+    }
+
     /// Whether the spread constraints, if any, are the pod's own.
     pub fn has_own_spread(&self) -> bool {
         !self.spread.is_empty()
+    }
+}
+
+impl Deref for Template {
+    type Target = Rest;
+
+    fn deref(&self) -> &Rest {
+        &self.rest
+    }
+}
+
+impl PartialEq for Template {
+    fn eq(&self, other: &Self) -> bool {
+        let same = || Arc::ptr_eq(&self.rest, &other.rest) || self.rest == other.rest;
+        self.hash == other.hash && self.labels == other.labels && same()
+    }
+}
+
+impl Eq for Template {}
+
+impl Hash for Template {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.labels.hash(state);
+        state.write_u64(self.hash);
     }
 }
 

@@ -134,6 +134,10 @@ impl Plugin for InterPodAffinity {
         self.invalid(template).map(|s| s.reasons).hash(key);
     }
 
+    fn reads_labels(&self, snap: &Snapshot, pod: &Pod) -> bool {
+        !pod.template.affinity.is_empty() || snap.peers.seen(&pod.template).is_some()
+    }
+
     fn pre_filter(&self, snap: &Snapshot, pod: &Pod) -> PreFilter {
         if let Some(status) = self.invalid(&pod.template) {
             return PreFilter::Reject(status);

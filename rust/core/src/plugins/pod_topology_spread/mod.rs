@@ -17,7 +17,7 @@ use crate::plugin::{Affects, KeyWriter, Plugin, PreFilter, PreScore};
 use crate::selector::{Labels, Selector};
 use crate::snapshot::{Pod, Row, Snapshot};
 use crate::status::Status;
-use crate::template::{SpreadConstraint, Template};
+use crate::template::{Rest, SpreadConstraint, Template};
 use serde::Deserialize;
 use serde_json::Value;
 use std::hash::Hash;
@@ -155,8 +155,11 @@ impl PodTopologySpread {
         } else {
             &self.defaults
         };
-        let mut list: Vec<_> = source.iter().filter(|c| c.hard == hard).cloned().collect();
         let mut defaulted = None;
+        let mut list = Vec::new();
+        if own || !snap.owners.is_empty() {
+            list.extend(source.iter().filter(|c| c.hard == hard).cloned());
+        }
         if !own && !list.is_empty() {
             match snap.owners.default_selector(template, &snap.interner) {
                 None => list.clear(),
@@ -164,12 +167,12 @@ impl PodTopologySpread {
                     for constraint in &mut list {
                         constraint.selector = selector.clone();
                     }
-                    defaulted = Some(Box::new(Template {
+                    let rest = Rest {
                         namespace: template.namespace,
-                        labels: template.labels.clone(),
                         owner: template.owner,
-                        ..Template::default()
-                    }));
+                        ..Rest::default()
+                    };
+                    defaulted = Some(Box::new(Template::of(template.labels.clone(), rest)));
                 }
             }
         }
@@ -241,6 +244,10 @@ impl Plugin for PodTopologySpread {
                     .for_each(|own| own.hash(key));
             }
         }
+    }
+
+    fn reads_labels(&self, snap: &Snapshot, pod: &Pod) -> bool {
+        pod.template.has_own_spread() || !self.defaults.is_empty() && !snap.owners.is_empty()
     }
 
     fn pre_filter(&self, snap: &Snapshot, pod: &Pod) -> PreFilter {
