@@ -79,10 +79,17 @@ class Conclusions:
         elif ready:
             self.turns.enqueue(group, now)
         else:
-            self.turns.dequeue(group)
+            self._miss_members(group)
         self.telling.remind(group, now)
         if group.object is not None:
             self.telling.report(group)
+
+    def _miss_members(self, group: Group) -> None:
+        """Note that there is nobody to take the places of members that are gone."""
+        self.turns.dequeue(group)
+        group.message, group.nearest = group.missing, ""
+        if group.phase not in (Phase.PLACED, Phase.PERMITTED):
+            group.move(Phase.GATED)
 
     def _await_members(self, group: Group, why: str, now: int) -> None:
         strays = self.book.strays.text(group.key)

@@ -17,7 +17,7 @@ from podium.scheduler.gangs.nominations import give_back
 from podium.scheduler.gangs.reserve import Reservation
 from podium.scheduler.gangs.room import RoomMaker
 from podium.scheduler.gangs.seats import Outcome
-from podium.scheduler.gangs.wording import shortage_text
+from podium.scheduler.gangs.wording import fitting, shortage_text
 from podium.scheduler.observer import Attempt
 from podium.scheduler.relief import Relief
 from podium.scheduler.state import State
@@ -88,12 +88,12 @@ class GangCycle:
         refusal = Refusal("unschedulable", text + room.how, tuple(shortage.plugins))
         return self._end(group, refusal, room, now, actions, feasible)
 
-    def refused(self, group: Group, outcome: Outcome, fitting: int, now: int, actions: list[Action]) -> Ended:
-        """Report a gang that lacks places because Python plugins, or others, refuse a member."""
+    def refused(self, group: Group, outcome: Outcome, number: int, now: int, actions: list[Action]) -> Ended:
+        """Report a gang that lacks places because Python plugins, or others, refuse one; ``number`` fit."""
         assert outcome.refused is not None, "only what was refused has failed"
         entry, why = outcome.refused
         text = (
-            f"gang {group.name}: {fitting} of {outcome.need} members fit{outcome.where}, "
+            f"{fitting(group, number, outcome.need)}{outcome.where}, "
             f"{entry.pod.metadata.name} does not: {why.message}"
         )
         lacks_room = outcome.lacks_room and why.result == "unschedulable"

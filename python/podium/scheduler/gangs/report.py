@@ -41,7 +41,7 @@ class GangReport:
 
 @dataclass(frozen=True, slots=True)
 class GangTurn:
-    """What ``explain`` says of a pending pod's gang."""
+    """What ``explain`` says of a pending pod's gang. ``placeable``: members with nodes, and that fit."""
 
     name: str
     min: int
@@ -107,10 +107,11 @@ class GangJudge:
         return known
 
     def _judge(self, group: Group) -> GangTurn:
-        state, placeable, nearest, message = self._state, 0, "", group.message
+        state, nearest, message = self._state, "", group.message
+        placeable = min(group.minimum, len(group.placed) + group.done)
         if group.queued and group.need:
             shortage = state.engine.try_group(group.handle, _said(self._arranger, group))
-            placeable = group.need if shortage is None else shortage.placeable
+            placeable += group.need if shortage is None else shortage.placeable
             nearest = "" if shortage is None or not shortage.nearest else f"needs {shortage.nearest}"
             message = "" if shortage is None else shortage_text(state, self._gangs, group, shortage)
         position = self._positions.get(group.handle)

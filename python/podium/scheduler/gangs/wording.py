@@ -10,7 +10,7 @@ def shortage_text(state: State, gangs: Gangs, group: Group, shortage: Shortage) 
     """Say who has no place, why, how near it is, and who holds what is missing."""
     if shortage.member is None and group.missing:
         return f"gang {group.name}: {group.missing}"
-    parts = [f"gang {group.name}: {shortage.placeable} of {shortage.need} members fit"]
+    parts = [fitting(group, shortage.placeable, shortage.need)]
     parts.append(together_in(shortage.domain, shortage.domains))
     if shortage.member is not None:
         parts.append(f", {state.by_handle(shortage.member).pod.metadata.name} does not")
@@ -24,6 +24,15 @@ def shortage_text(state: State, gangs: Gangs, group: Group, shortage: Shortage) 
             parts.append(f", held by {held}")
         parts.append(".")
     return "".join(parts)
+
+
+def fitting(group: Group, placeable: int, need: int) -> str:
+    """Say how many of the members that a gang needs have nodes, and would get them."""
+    have = group.minimum - need
+    if have <= 0:
+        return f"gang {group.name}: {placeable} of {need} members fit"
+    fit = f"{placeable} of {need} missing ones fit"
+    return f"gang {group.name}: {have} of {group.minimum} members have nodes, {fit}"
 
 
 def together_in(domain: str, domains: int) -> str:
