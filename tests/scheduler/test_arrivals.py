@@ -23,6 +23,7 @@ from podium.api import (
 )
 from podium.api.objects.base import OwnerReference
 from podium.api.objects.policy import ServiceSpec
+from podium.api.objects.volumes import ClaimReference, Volume
 from podium.cluster.port import Applied, Removed
 from podium.framework.config import default_config
 from podium.scheduler import arrivals
@@ -172,6 +173,35 @@ def test_more_pods_than_enter_together_all_enter():
     scheduler = Scheduler(default_config())
     scheduler.step(made, 0, 0)
     assert scheduler.engine.queue_counts()["active"] == 2_500
+
+
+@settings(max_examples=60, deadline=None)
+@given(pods, st.integers(1, 4), st.sampled_from([1, 2, 1280]))
+def test_likes_tell_pods_apart_from_those_of_other_calls(made, step, templates):
+    """Gangs are told apart by them among all pods that come at once, however many calls bring them in."""
+    arriving = arrivals.Arrivals(Scheduler(default_config()).engine)
+    made = [_pod(number, parts) for number, parts in enumerate(made)]
+    of_like = {}
+    with mock.patch.object(arrivals, "_TEMPLATES", templates):
+        for start in range(0, len(made), step):
+            arrived = arriving.add(made[start : start + step], lambda _: True)
+            for pod, like in zip(arrived.pods, arrived.likes.tolist(), strict=True):
+                said = msgspec.structs.replace(pod.metadata, name="", uid=""), pod.spec, pod.status
+                assert of_like.setdefault(like, said) == said
+    assert not made or min(of_like) >= 0
+
+
+def test_pods_like_no_other_are_so_in_all_calls():
+    volume = (Volume(name="v", persistent_volume_claim=ClaimReference(claim_name="c")),)
+    made = [_pod(number, (0, "a", {}, False, False, PodStatus())) for number in range(5)]
+    made = [msgspec.structs.replace(p, spec=msgspec.structs.replace(p.spec, volumes=volume)) for p in made]
+    arriving = arrivals.Arrivals(Scheduler(default_config()).engine)
+    likes = [
+        like
+        for some in (made[:3], made[3:4], made[4:])
+        for like in arriving.add(some, lambda _: True).likes.tolist()
+    ]
+    assert len(set(likes)) == 5
 
 
 def test_a_pod_that_goes_in_the_same_breath_is_gone():

@@ -34,8 +34,8 @@ class Arrived(NamedTuple):
     Attributes:
         pods: the pods.
         handles: uint32 (N,), theirs in the core.
-        likes: int64 (N,), equal for pods that differ in name and uid alone; negative for those that are like
-            no other.
+        likes: int64 (N,), equal only for pods that differ in name and uid alone, those of other calls
+            included.
 
     """
 
@@ -87,6 +87,8 @@ class Arrivals:
         """The first of the core's examples for pods that have as much in common."""
         self._templates: dict[tuple[int | None, object, object], int] = {}
         """The example for pods of one template, by that first one and what they have beside."""
+        self._forgotten = self._seen = 0
+        """Examples there were before those that are kept, and pods."""
 
     def add(self, pods: Sequence[Pod], accepts: Callable[[Pod], bool], *, each: bool = False) -> Arrived:
         """Put the accepted pods into the core.
@@ -118,7 +120,9 @@ class Arrivals:
             at = np.asarray(sort.followers, dtype=np.intp)
             names, uids = _names(list(map(sort.pods.__getitem__, sort.followers)))
             handles[at] = self._engine.add_pods_like(likes[at].astype(np.uint32), names, uids)
-        return Arrived(sort.pods, handles, likes)
+        distinct = np.where(likes >= 0, likes + self._forgotten, likes - self._seen)
+        self._seen += len(pods)
+        return Arrived(sort.pods, handles, distinct)
 
     def _sort(self, pods: Sequence[Pod], accepts: Callable[[Pod], bool], *, each: bool) -> _Sorted:
         """Tell pods that are like an example from those that become one, or are like no other."""
@@ -155,6 +159,7 @@ class Arrivals:
         return sort
 
     def _forget(self) -> None:
+        self._forgotten += len(self._templates)
         self._engine.forget_examples()
         self._templates.clear()
         self._bases.clear()

@@ -1,10 +1,11 @@
 """The scheduler's view of the cluster: API objects beside the core's snapshot, in step with it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from podium._core import Engine
 from podium.api import Node, Object, Pod, PodSpec, kind_of
@@ -28,6 +29,14 @@ _ENDED = frozenset({"Succeeded", "Failed"})
 _POD_ADDED = bit(Resource.ASSIGNED_POD, Action.ADD)
 _POD_DELETED = bit(Resource.ASSIGNED_POD, Action.DELETE)
 _NODE_DELETED = bit(Resource.NODE, Action.DELETE)
+
+
+class _BroughtIn(NamedTuple):
+    """Pods that are in the core and may be queued; of ``likes`` see :class:`Arrived`."""
+
+    entries: Sequence[Entry]
+    handles: NDArray[np.uint32]
+    likes: NDArray[np.int64]
 
 
 class State:
@@ -107,13 +116,16 @@ class State:
 
         They are either all pending or all on nodes.
         """
+        fresh: dict[str, Pod] = {}
         for start in range(0, len(events), _TOGETHER):
             some = events[start : start + _TOGETHER]
-            fresh = self._all_new(some)
-            if fresh is None:
-                self._apply_each(some, now)
-            else:
-                self._enqueue(fresh, now)
+            new = self._all_new(some)
+            if new is not None and fresh.keys().isdisjoint(new):
+                fresh |= new
+                continue
+            self._enqueue(fresh, now)
+            self._apply_each(some, now)
+        self._enqueue(fresh, now)
         self._settle_tenants(now)
         if self.gangs is not None:
             self.gangs.settle(now)
@@ -179,21 +191,13 @@ class State:
         if self.foreign:
             for uid in fresh:
                 self.foreign.pop(uid, None)
-        pods, handles, likes = self._arrivals.add(
-            list(fresh.values()), self._may_enter, each=self.classify is not None
-        )
-        entries = list(map(Entry, pods, handles.tolist()))
-        self._entries.add(entries)
-        if self.classify is not None:
-            self.classify(entries)
+        pods = list(fresh.values())
         fresh.clear()
-        if self.tenants is not None:
-            self._settle_tenants(now)
-            self.tenants.assign_all(handles, pods)
-        if self._held:
-            places = self._set_aside(entries, now)
-            entries = [entries[place] for place in places]
-            likes, handles = likes[places], handles[places]
+        # The core takes in as few as fit into the processor's cache; gangs are told apart among all of them.
+        parts = [self._bring_in(pods[at : at + _TOGETHER], now) for at in range(0, len(pods), _TOGETHER)]
+        entries = [entry for part in parts for entry in part.entries]
+        handles = np.concatenate([part.handles for part in parts])
+        likes = np.concatenate([part.likes for part in parts])
         for run in [entries] if self.gangs is None else self.gangs.take(entries, likes, now):
             if len(run) < len(entries):
                 handles = np.asarray([entry.handle for entry in run], dtype=np.uint32)
@@ -203,6 +207,21 @@ class State:
             self.engine.enqueue_many(handles, now, created)
             if self.order is not None:
                 self.order.enter(run, now)
+
+    def _bring_in(self, some: Sequence[Pod], now: int) -> _BroughtIn:
+        """Let new pending pods into the core; those that are held go to the gated pool."""
+        pods, handles, likes = self._arrivals.add(some, self._may_enter, each=self.classify is not None)
+        entries = list(map(Entry, pods, handles.tolist()))
+        self._entries.add(entries)
+        if self.classify is not None:
+            self.classify(entries)
+        if self.tenants is not None:
+            self._settle_tenants(now)
+            self.tenants.assign_all(handles, pods)
+        if self._held:
+            places = self._set_aside(entries, now)
+            return _BroughtIn([entries[place] for place in places], handles[places], likes[places])
+        return _BroughtIn(entries, handles, likes)
 
     def _enter(self, fresh: dict[str, Pod], settled: dict[str, Pod], now: int) -> None:
         """Let new pods into the core, pending ones and those on nodes, of which one kind is empty."""
