@@ -58,7 +58,6 @@ class Shadow:
         self._successor = successor
         self._objects: dict[tuple[type[Object], str, str], Object] = {}
         self._pods: dict[str, Pod] = {}
-        self._pending: dict[str, Pod] = {}
         self._moves: list[_Step] = []
         self._now = 0
 
@@ -89,10 +88,14 @@ class Shadow:
         events += [Removed(pod) for uid, pod in self._pods.items() if uid not in found]
         events += [Removed(item) for item in gone]
         known_as = self._pods.get
-        new = [pod for uid, pod in found.items() if (was := known_as(uid)) is not pod and not _same(was, pod)]
+        if self._pods:
+            new = [
+                pod for uid, pod in found.items() if (was := known_as(uid)) is not pod and not _same(was, pod)
+            ]
+        else:
+            new = list(found.values())
         events += map(Applied, new)
         self._pods = found
-        self._pending = {uid: pod for uid, pod in found.items() if not pod.spec.node_name}
         self._scheduler.step(events, now, 0)
         self._learn()
         self._run(_Step([], []), ())
@@ -126,9 +129,10 @@ class Shadow:
         step = self._moves.pop()
         events: list[Event] = [Removed(pod) for pod in step.came]
         events += [Applied(pod) for pod in step.gone]
-        others = [uid for uid in step.bound if uid in self._pending]
-        events += [Removed(self._pending[uid]) for uid in others]
-        events += [Applied(self._pending[uid]) for uid in others]
+        # Of the pods of the cluster those alone are bound that were pending; the others came in this step.
+        others = [self._pods[uid] for uid in step.bound if uid in self._pods]
+        events += map(Removed, others)
+        events += map(Applied, others)
         self._scheduler.step(events, self._now, 0)
 
     def _take_back(self) -> None:
