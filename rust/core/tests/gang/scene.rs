@@ -6,7 +6,7 @@ use podium_core::pick::Choose;
 use podium_core::snapshot::{PodId, Row};
 use serde_json::{Value, json};
 
-const FILTERS: [&str; 7] = [
+const FILTERS: [&str; 8] = [
     "NodeUnschedulable",
     "NodeName",
     "TaintToleration",
@@ -14,6 +14,7 @@ const FILTERS: [&str; 7] = [
     "NodePorts",
     "NodeResourcesFit",
     "InterPodAffinity",
+    "PodTopologySpread",
 ];
 
 pub(crate) struct Scene {
