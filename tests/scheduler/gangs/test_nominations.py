@@ -76,3 +76,13 @@ def test_the_status_names_no_node_that_is_not_kept():
     world.apply(*stale, node("n", gpu="1")).until(60)
     assert [p.status.nominated_node_name for p in world.cluster.pods()] == ["", ""]
     assert not world.bound()
+
+
+def test_a_reservation_ends_when_its_gang_can_never_run():
+    world = World(node("n", gpu="3"), backfill="runtime")
+    runs = make_pod("old").request({GPU: "1"}, cpu="1").annotation("podium.dev/run-time", "5000s").build()
+    world.apply(replace(runs, spec=replace(runs.spec, node_name="n"))).apply(*gang("g", 3)).settle()
+    world.apply(plain("x")).settle()
+    assert world.bound() == ["old"], "the places are held"
+    world.apply(node("n", gpu="2")).until(700)
+    assert world.bound() == ["old", "x"]

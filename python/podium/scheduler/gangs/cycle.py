@@ -135,11 +135,11 @@ class GangCycle:
         """Evict whoever is in the way if that makes room for all."""
         may_preempt = profile_of(group) in self._preempting
         found = self._plan(group) if may_preempt else None
-        if (found is None or found.result == "helpless") and self.reservation.group is not group:
-            give_back(self._engine, group.pending(), now, gang=group.handle)
-        if not may_preempt:
-            return Room()
-        if found is None or found.result != "nominate":
+        if found is None or found.result == "helpless":
+            if self.reservation.group is not group:
+                give_back(self._engine, group.pending(), now, gang=group.handle)
+            return Room(preemption="Unschedulable" if may_preempt else "")
+        if found.result != "nominate":
             return Room((), self._nominations(group), "Unschedulable")
         for handle, row in found.places:
             self._engine.nominate(handle, self._engine.node_name(row))
