@@ -38,3 +38,16 @@ def test_of_a_surplus_that_waits_the_minimum_is_placeable():
     world = World(node("n", gpu="2")).apply(*gang("g", 3, 2)).settle()
     turn = explain(world.scheduler, "pod-default-g-2").gang
     assert (turn.min, turn.placeable, turn.state) == (2, 2, "Bound")
+
+
+def test_a_gang_that_lacks_members_rests_when_a_binding_fails():
+    tries = []
+    world = World(node("n", gpu="4"), bind_fails=lambda uid, _: tries.append(uid) or "no luck")
+    pods = gang("g", 3)
+    world.apply(*running(pods[:1]), pods[1])
+    for _ in range(200):
+        world.step()
+        world.cluster.advance(world.cluster.now() + 1)
+    assert len(tries) == 1, "it rests"
+    world.until(30)
+    assert 3 <= len(tries) <= 10

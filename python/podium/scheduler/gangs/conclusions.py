@@ -86,6 +86,9 @@ class Conclusions:
 
     def _miss_members(self, group: Group) -> None:
         """Note that there is nobody to take the places of members that are gone."""
+        if group.placed != group.bound:
+            # A binding under way may fail; then the gang is to rest, as it does in the queue.
+            return
         self.turns.dequeue(group)
         group.message, group.nearest = group.missing, ""
         if group.phase not in (Phase.PLACED, Phase.PERMITTED):
