@@ -49,31 +49,40 @@ class _Sorted:
     """Pods on their way into the core.
 
     Attributes:
-        followers: places of those that are like an example.
-        leaders: places of the others, each with the example that it differs from in labels and annotations
-            alone, None where there is none.
+        examples: the example of each run of pods, negative for one that is like no other.
+        counts: how many pods each run has.
+        leaders: places of pods that are like no example before them, each with the example that it differs
+            from in labels and annotations alone, None where there is none.
 
     """
 
     pods: list[Pod] = field(default_factory=list)
-    likes: list[int] = field(default_factory=list)
-    followers: list[int] = field(default_factory=list)
+    examples: list[int] = field(default_factory=list)
+    counts: list[int] = field(default_factory=list)
     leaders: list[tuple[int, int | None]] = field(default_factory=list)
 
-    def like(self, example: int, pods: Sequence[Pod], *, led: int = 0) -> None:
-        """Add pods that are like an example, but for those at the beginning that ``led``."""
-        place = len(self.pods)
+    def like(self, example: int, pods: Sequence[Pod]) -> None:
+        """Add pods that are like an example."""
         self.pods += pods
-        self.likes += [example] * len(pods)
-        self.followers += range(place + led, place + len(pods))
+        self.examples.append(example)
+        self.counts.append(len(pods))
 
     def like_no_other(self, pods: Iterable[Pod]) -> None:
         """Add pods that are like no other."""
         for pod in pods:
             place = len(self.pods)
-            self.pods.append(pod)
-            self.likes.append(-1 - place)
             self.leaders.append((place, None))
+            self.like(-1 - place, [pod])
+
+    def likes(self) -> NDArray[np.int64]:
+        """Return the example of each pod."""
+        return np.repeat(np.asarray(self.examples, np.int64), np.asarray(self.counts, np.intp))
+
+    def followers(self) -> NDArray[np.intp]:
+        """Return the places of all but leaders."""
+        follows = np.ones(len(self.pods), np.bool_)
+        follows[[place for place, _ in self.leaders]] = False
+        return np.flatnonzero(follows)
 
 
 class Arrivals:
@@ -108,7 +117,7 @@ class Arrivals:
         if len(self._templates) >= _TEMPLATES:
             self._forget()
         sort = self._sort(pods, accepts, each=each)
-        handles, likes = np.empty(len(sort.pods), dtype=np.uint32), np.asarray(sort.likes, dtype=np.int64)
+        handles, likes = np.empty(len(sort.pods), dtype=np.uint32), sort.likes()
         for is_new, run in groupby(sort.leaders, key=lambda leader: leader[1] is None):
             places, bases = zip(*run, strict=True)
             led = [sort.pods[place] for place in places]
@@ -116,9 +125,9 @@ class Arrivals:
             at = np.asarray(places, dtype=np.intp)
             handles[at] = added
             self._engine.keep_examples(added[likes[at] >= 0])
-        if sort.followers:
-            at = np.asarray(sort.followers, dtype=np.intp)
-            names, uids = _names(list(map(sort.pods.__getitem__, sort.followers)))
+        if len(sort.leaders) < len(sort.pods):
+            at = sort.followers()
+            names, uids = _names(list(map(sort.pods.__getitem__, at.tolist())))
             handles[at] = self._engine.add_pods_like(likes[at].astype(np.uint32), names, uids)
         distinct = np.where(likes >= 0, likes + self._forgotten, likes - self._seen)
         self._seen += len(pods)
@@ -151,7 +160,7 @@ class Arrivals:
                 continue
             example = len(self._templates)
             sort.leaders.append((len(sort.pods), first if _labels_stand_alone(pod.spec) else None))
-            sort.like(example, alike, led=1)
+            sort.like(example, alike)
             if first is None:
                 self._bases[base] = example
                 key = example, *key[1:]

@@ -26,13 +26,15 @@ class _Newcomers:
     Attributes:
         members: those of each gang, in order of appearance.
         firsts: how many pods without a gang come before the first of each.
-        mixed: gangs of which not all may differ in name and uid alone.
+        kinds: the like of the first of each gang.
+        mixed: gangs of which not all are like the first.
         alone: pods without a gang.
 
     """
 
     members: dict[GangKey, list[Entry]] = field(default_factory=dict)
     firsts: list[int] = field(default_factory=list)
+    kinds: dict[GangKey, int] = field(default_factory=dict)
     mixed: set[GangKey] = field(default_factory=set)
     alone: list[Entry] = field(default_factory=list)
 
@@ -58,10 +60,13 @@ class Membership:
             now: the time.
 
         """
-        new = self._sort(entries, likes) if entries else _Newcomers()
-        if not new.members:
+        label = self.book.settings.label
+        kinds = dict(zip(likes.tolist(), entries, strict=True))
+        named = {like: key for like, some in kinds.items() if (key := gang_of(some.pod, label)) is not None}
+        if not named:
             yield entries
             return
+        new = self._sort(entries, likes, named)
         alone, turns, conclude = new.alone, self.conclusions.turns, self.conclusions.conclude
         done = 0
         heard: list[Gang] = []
@@ -84,33 +89,29 @@ class Membership:
         if done < len(alone):
             yield alone[done:]
 
-    def _sort(self, entries: Sequence[Entry], likes: NDArray[np.int64]) -> _Newcomers:
-        """Tell the pods of each gang from one another and from those without."""
+    def _sort(
+        self, entries: Sequence[Entry], likes: NDArray[np.int64], named: Mapping[int, GangKey]
+    ) -> _Newcomers:
+        """Tell the pods of each gang from one another and from those without; ``named`` are keys by like."""
         new = _Newcomers()
-        members, alone = new.members, new.alone
-        keys: dict[int, GangKey | None] = {}
+        members, alone, kinds = new.members, new.alone, new.kinds
         starts = [0, *(np.flatnonzero(np.diff(likes)) + 1).tolist()]
         for (start, end), like in zip(pairwise([*starts, len(likes)]), likes[starts].tolist(), strict=True):
-            some = list(entries[start:end])
-            if like not in keys:
-                keys[like] = self._gang_of(some[0].pod)
-            key = keys[like]
+            some, key = list(entries[start:end]), named.get(like)
             if key is None:
                 alone += some
-                self._look_for_strays(some)
-            elif key in members:
-                members[key] += some
-                new.mixed.add(key)
-            else:
-                members[key] = some
+            elif not self.is_gang_aware(some[0].pod.spec.scheduler_name):
+                alone += some
+                for entry in some:
+                    self.strayed(entry.pod)
+            elif key not in members:
+                members[key], kinds[key] = some, like
                 new.firsts.append(len(alone))
+            else:
+                members[key] += some
+                if kinds[key] != like:
+                    new.mixed.add(key)
         return new
-
-    def _look_for_strays(self, entries: Sequence[Entry]) -> None:
-        """Note pods that differ in name and uid alone if they name a gang that they cannot be in."""
-        if gang_of(entries[0].pod, self.book.settings.label) is not None:
-            for entry in entries:
-                self.strayed(entry.pod)
 
     def _gang_of(self, pod: Pod) -> GangKey | None:
         """Return the gang of a pod, None if its profile knows no gangs."""
