@@ -756,6 +756,9 @@ class Engine:
         """Queue gangs as one entity each, in this order; the core knows what they ask for."""
 
     def dequeue_gangs(self, groups: Sequence[int], /) -> None: ...
+    def rest_gang(self, group: int, now: int, /) -> None:
+        """Have a gang that waits in the queue rest as after an error."""
+
     def enqueue_surplus(self, pods: Sequence[int], since: int, /) -> None:
         """Queue members beyond their gang's minimum, behind everything else."""
 

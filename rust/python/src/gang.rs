@@ -235,6 +235,14 @@ impl Engine {
         Ok(())
     }
 
+    /// Has a group that waits in the queue rest as after an error.
+    fn rest_gang(&self, group: u32, now: Nanos) -> PyResult<()> {
+        self.lock()?
+            .queue
+            .rest_after_error(Entity::group(group), now);
+        Ok(())
+    }
+
     /// Queues pods behind everything else.
     fn enqueue_surplus(&self, pods: Vec<u32>, since: Nanos) -> PyResult<()> {
         let mut engine = self.lock()?;

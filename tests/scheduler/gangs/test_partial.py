@@ -51,3 +51,16 @@ def test_a_gang_that_lacks_members_rests_when_a_binding_fails():
     assert len(tries) == 1, "it rests"
     world.until(30)
     assert 3 <= len(tries) <= 10
+
+
+def test_a_gang_of_which_some_do_not_fit_rests_when_a_binding_fails():
+    tries = []
+    world = World(node("n", gpu="2"), bind_fails=lambda uid, _: tries.append(uid) or "no luck")
+    pods = gang("g", 3)
+    world.apply(*running(pods[:1]), *pods[1:])
+    for _ in range(200):
+        world.step()
+        world.cluster.advance(world.cluster.now() + 1)
+    assert len(tries) == 1, "it rests"
+    world.until(30)
+    assert 3 <= len(tries) <= 31

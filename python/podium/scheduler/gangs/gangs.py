@@ -177,6 +177,7 @@ class Gangs(Observer):
             name = entry.pod.metadata.name
             group.message = f"gang {group.name}: member {name} was turned away: {why.message}"
         if uid in group.members and uid not in group.surplus and is_binding:
+            group.binding_failed = True
             failures = group.failures[uid] = group.failures.get(uid, 0) + 1
             if failures == 1:
                 book.engine.nominate(entry.handle, node)

@@ -77,6 +77,7 @@ class Group(msgspec.Struct, eq=False):
         woken: whether something happened since its last attempt that can help.
         surplus: members beyond the minimum that are queued on their own.
         failures: bindings that failed, by uid.
+        binding_failed: whether a binding failed since it was tried last.
         turned_away: why members that waited in Permit went back, all of them: the first word counts.
         deadline: when the members that are bound must leave unless enough are.
         reported: the status that was written last.
@@ -105,6 +106,7 @@ class Group(msgspec.Struct, eq=False):
     surplus: set[str] = set()
     failures: dict[str, int] = {}
     turned_away: Refusal | None = None
+    binding_failed: bool = False
     deadline: int | None = None
     message: str = ""
     nearest: str = ""

@@ -60,10 +60,14 @@ class Turns:
         elif engine.pool(at) == "in_flight":
             if not self.permits.holds_any(group):
                 self._give_back(group, now)
+        elif group.binding_failed:
+            # Those that it kept of its last attempt came to nothing: it is not to be tried again at once.
+            engine.rest_gang(group.handle, now)
+            group.move(Phase.BACKOFF)
         elif group.woken:
             engine.activate(at)
             group.move(Phase.QUEUED)
-        group.woken = False
+        group.woken = group.binding_failed = False
 
     def come(self, gang: Gang) -> None:
         """Let a gang come to the core's queue, behind those that came before."""

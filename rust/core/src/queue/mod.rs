@@ -313,6 +313,22 @@ impl Queue {
             self.park(entity);
         }
     }
+
+    /// Has an entity that waits rest as after an error: what came of its last attempt has failed since.
+    pub fn rest_after_error(&mut self, entity: impl Into<Entity>, now: Nanos) {
+        let entity = entity.into();
+        let waits = [Pool::Active, Pool::Backoff, Pool::Unschedulable];
+        if !self.pool(entity).is_some_and(|pool| waits.contains(&pool)) {
+            return;
+        }
+        self.leave_pool(entity);
+        let entry = self.entries.get_mut(&entity).expect("a known entity");
+        entry.ticket.since = now;
+        entry.rejected_by = 0;
+        entry.pending_by = 0;
+        entry.errors += 1;
+        self.rest(entity);
+    }
 }
 
 impl Entry {
