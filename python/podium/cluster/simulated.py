@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache, partial
+from itertools import groupby
 from types import CoroutineType
+from typing import cast
 
 import msgspec
 
@@ -128,12 +130,13 @@ class SimulatedCluster:
 
     def apply(self, objects: Iterable[Object]) -> None:
         """Add or change objects now."""
-        pods, events = self._pods, self._events
-        for item in objects:
-            if type(item) is Pod:
-                pods[item.metadata.uid] = item
-                events.append(Applied(item))
-            else:
+        for kind, run in groupby(objects, type):
+            items = list(run)
+            if kind is Pod:
+                self._pods.update({item.metadata.uid: item for item in cast("list[Pod]", items)})
+                self._events += [Applied(item) for item in items]
+                continue
+            for item in items:
                 self._happen(Applied(item))
         self._settle()
 

@@ -14,7 +14,7 @@ from podium.scheduler.inbox import Inbox
 from podium.scheduler.state import State
 
 #: Events about objects.
-_OBJECTS: Final = (Applied, Removed)
+_OBJECTS: Final = frozenset({Applied, Removed})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,10 @@ class Incoming:
         """Apply what happened; objects that follow one another together."""
         binder, start = self.binder, 0
         happened = list(events)
-        for at, event in enumerate(happened):
-            if isinstance(event, _OBJECTS):
+        # Most steps bring objects alone, or answers alone.
+        others = enumerate(happened) if not {*map(type, happened)} <= _OBJECTS else ()
+        for at, event in others:
+            if isinstance(event, Applied | Removed):
                 continue
             if start < at:
                 self._apply_objects(happened[start:at], now)

@@ -87,8 +87,9 @@ class Gangs(Observer):
         gangs = {entry.gang for entry in entries}
         gangs.discard(None)
         whole = [gang for gang in gangs if type(gang) is WholeGang]
+        binding = Phase.BINDING
         for gang in whole:
-            gang.phase = Phase.BINDING
+            gang.phase = binding
         self.book.counts["placed"] += len(whole)
         if len(whole) < len(gangs):
             self._given_nodes(entries, held=held)
