@@ -56,7 +56,7 @@ class Binder(WayBack):
         """Bind pods that the core has placed and that no plugin of the caller's concerns."""
         for entry, node in zip(entries, nodes, strict=True):
             entry.node = node
-        writing = [e.handle for e in entries if e.pod.spec.volumes and self._writes_volumes(e, actions)]
+        writing = {e.handle for e in entries if e.pod.spec.volumes and self._writes_volumes(e, actions)}
         if writing:
             plain = [(e, node) for e, node in zip(entries, nodes, strict=True) if e.handle not in writing]
             entries, nodes = [entry for entry, _ in plain], [node for _, node in plain]
