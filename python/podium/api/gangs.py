@@ -34,7 +34,7 @@ class Way(StrEnum):
 
 
 #: An enumeration's member costs more to look up than all else that is asked of a pod.
-_LABEL: Final = Way.LABEL
+LABEL: Final = Way.LABEL
 
 
 class GangKey(NamedTuple):
@@ -104,7 +104,7 @@ def gang_of(pod: Pod, label: str) -> GangKey | None:
     if labels:
         name = labels.get(label)
         if name:
-            return GangKey(_LABEL, metadata.namespace, name)
+            return GangKey(LABEL, metadata.namespace, name)
         name = labels.get(COSCHEDULING_LABEL)
         if name:
             return GangKey(Way.COSCHEDULING, metadata.namespace, name)

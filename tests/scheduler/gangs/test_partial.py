@@ -40,27 +40,18 @@ def test_of_a_surplus_that_waits_the_minimum_is_placeable():
     assert (turn.min, turn.placeable, turn.state) == (2, 2, "Bound")
 
 
-def test_a_gang_that_lacks_members_rests_when_a_binding_fails():
+@pytest.mark.parametrize(
+    ("gpu", "there", "most"),
+    [pytest.param("4", 2, 10, id="lacks members"), pytest.param("2", 3, 31, id="some do not fit")],
+)
+def test_a_partial_gang_rests_when_a_binding_fails(gpu, there, most):
     tries = []
-    world = World(node("n", gpu="4"), bind_fails=lambda uid, _: tries.append(uid) or "no luck")
+    world = World(node("n", gpu=gpu), bind_fails=lambda uid, _: tries.append(uid) or "no luck")
     pods = gang("g", 3)
-    world.apply(*running(pods[:1]), pods[1])
+    world.apply(*running(pods[:1]), *pods[1:there])
     for _ in range(200):
         world.step()
         world.cluster.advance(world.cluster.now() + 1)
     assert len(tries) == 1, "it rests"
     world.until(30)
-    assert 3 <= len(tries) <= 10
-
-
-def test_a_gang_of_which_some_do_not_fit_rests_when_a_binding_fails():
-    tries = []
-    world = World(node("n", gpu="2"), bind_fails=lambda uid, _: tries.append(uid) or "no luck")
-    pods = gang("g", 3)
-    world.apply(*running(pods[:1]), *pods[1:])
-    for _ in range(200):
-        world.step()
-        world.cluster.advance(world.cluster.now() + 1)
-    assert len(tries) == 1, "it rests"
-    world.until(30)
-    assert 3 <= len(tries) <= 31
+    assert 3 <= len(tries) <= most

@@ -8,7 +8,7 @@ from typing import Final
 
 from podium.api import Object, Pod, PodSpec, PriorityClass
 from podium.api.admission.priority import SYSTEM_CLASSES
-from podium.api.gangs import GangKey, Way, describe, role_of
+from podium.api.gangs import LABEL, GangKey, describe, role_of
 from podium.scheduler.entry import Entry
 from podium.scheduler.gangs.book import Book
 from podium.scheduler.gangs.group import Group
@@ -17,8 +17,6 @@ from podium.scheduler.gangs.whole import Gang
 
 #: The signature of members that say different things.
 _MIXED: Final = "mixed"
-
-_LABEL: Final = Way.LABEL
 
 #: What gangs by label say, remembered by what each of their members says.
 _VERDICTS: Final = 1024
@@ -92,7 +90,7 @@ class Descriptions:
 
         """
         says = self._says(pods)
-        by_label = says if key.way is _LABEL else None
+        by_label = says if key.way is LABEL else None
         verdict = None if by_label is None else self._verdicts.get(by_label)
         if verdict is None:
             said = describe(key, declared, pods, self.book.settings.min_available)

@@ -1,14 +1,11 @@
 """Gangs as they begin, where their first members come whole."""
 
 from collections.abc import Sequence
-from typing import Final
 
-from podium.api.gangs import GangKey, Way
+from podium.api.gangs import LABEL, GangKey
 from podium.scheduler.entry import Entry
 from podium.scheduler.gangs.descriptions import Descriptions
 from podium.scheduler.gangs.whole import WholeGang
-
-_LABEL: Final = Way.LABEL
 
 
 def born_whole(
@@ -26,7 +23,7 @@ def born_whole(
         alike: whether they differ in name and uid alone.
 
     """
-    if key.way is not _LABEL:
+    if key.way is not LABEL:
         return None
     if alike:
         says, verdict = descriptions.hear_one(key, entries[0].pod)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from podium.api import Pod
 from podium.api.gangs import GangKey
-from podium.scheduler.gangs.strays import NAMED
+from podium.scheduler.gangs.strays import named
 
 
 @dataclass(slots=True)
@@ -42,6 +42,4 @@ class HeldBack:
         held = list(self._of.get(key, {}).values())
         if not held:
             return ""
-        named = ", ".join(f"{pod.metadata.name} ({why})" for pod, why in held[:NAMED])
-        more = f" and {len(held) - NAMED} more" if len(held) > NAMED else ""
-        return f"{len(held)} that {'is' if len(held) == 1 else 'are'} held: {named}{more}"
+        return f"{len(held)} that {'is' if len(held) == 1 else 'are'} held: {named(held)}"

@@ -1,13 +1,20 @@
 """Pods that name a gang, but a schedulerName whose pods do not go with it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from podium.api import Pod
 from podium.api.gangs import GangKey, gang_of
 
-#: Strays that are named; of others their number is told.
-NAMED: Final = 3
+#: Pods that are named; of others their number is told.
+_NAMED: Final = 3
+
+
+def named(pods: Sequence[tuple[Pod, str]]) -> str:
+    """Name some pods, each with what is to be said of it."""
+    texts = ", ".join(f"{pod.metadata.name} ({what})" for pod, what in pods[:_NAMED])
+    return f"{texts} and {len(pods) - _NAMED} more" if len(pods) > _NAMED else texts
 
 
 @dataclass(slots=True)
@@ -41,7 +48,6 @@ class Strays:
         pods = list(self._of.get(key, {}).values())
         if not pods:
             return ""
-        named = ", ".join(f"{pod.metadata.name} ({pod.spec.scheduler_name})" for pod in pods[:NAMED])
-        more = f" and {len(pods) - NAMED} more" if len(pods) > NAMED else ""
         verb = "names" if len(pods) == 1 else "name"
-        return f"{len(pods)} that {verb} another scheduler: {named}{more}"
+        which = named([(pod, pod.spec.scheduler_name) for pod in pods])
+        return f"{len(pods)} that {verb} another scheduler: {which}"

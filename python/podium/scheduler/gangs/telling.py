@@ -42,17 +42,8 @@ class Telling:
 
     def bound(self, gangs: Iterable[tuple[Gang, int, int]]) -> None:
         """Send the events that enough members are bound: gangs with their number, and the minimum."""
-        self.book.outbox += [
-            Emit(
-                gang.first,
-                "Normal",
-                "GangBound",
-                "Scheduling",
-                f"gang {gang.key.namespace}/{gang.key.name}: {bound} of {minimum} members are bound",
-            )
-            for gang, bound, minimum in gangs
-            if gang.first is not None
-        ]
+        for gang, bound, minimum in gangs:
+            self.emit(gang, "Normal", "GangBound", f"{bound} of {minimum} members are bound")
 
     def remind(self, group: Group, now: int) -> None:
         """Note whether the members will have to be told that their gang is held back."""
